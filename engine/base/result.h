@@ -33,7 +33,8 @@ using Result = tl::expected<T, Error>;
 
 tl::unexpected<Error> fail(ErrorKind kind, std::string what, std::string where = {}, std::string fix = {});
 
-// The Error of a system call that failed with errno `code` while doing `doing` to `where`: "cannot open: Permission denied".
+// The Error of a system call that failed with errno `code` while doing `doing` to `where`: "cannot open: Permission
+// denied".
 tl::unexpected<Error> fail_errno(int code, std::string_view doing, std::string where);
 ErrorKind kind_of_errno(int code);
 

@@ -11,7 +11,7 @@
 // Small pure helpers on text. Views returned point into the argument.
 namespace storpol {
 
-std::string_view trim(std::string_view text);                 // spaces, tabs, CR, LF at both ends
+std::string_view trim(std::string_view text);                                // spaces, tabs, CR, LF at both ends
 std::vector<std::string_view> split(std::string_view text, char separator);  // "a,,b" gives three parts; "" gives one
 std::vector<std::string_view> split_words(std::string_view text);            // by runs of blanks; none for ""
 // Lines without their '\n'; a final line without one counts, an empty text has none. A '\r' stays.
@@ -32,7 +32,8 @@ std::optional<std::string> unescape_bytes(std::string_view text);  // none for a
 // A JSON string literal with its quotes: how names stand in addresses.
 std::string quote_json(std::string_view text);
 
-// `*` any run, `?` one byte, everything else itself ('[' too, as addresses hold it). Linear in practice, never exponential.
+// `*` any run, `?` one byte, everything else itself ('[' too, as addresses hold it). Linear in practice, never
+// exponential.
 bool glob_match(std::string_view pattern, std::string_view text);
 
 // The candidate nearest to a mistyped word, if one is near enough to be worth suggesting.

@@ -16,15 +16,16 @@ class Performer {
   public:
     virtual ~Performer() = default;
 
-    // What the step's target holds now, as one comparable text: the digest of a file (no_file_digest when absent), the value
-    // of an attribute as the kernel shows it, trimmed.
+    // What the step's target holds now, as one comparable text: the digest of a file (no_file_digest when absent), the
+    // value of an attribute as the kernel shows it, trimmed.
     virtual Result<std::string> state(const Step& step) = 0;
 
     // The steps that would put the target's present state back, owner and mode included. Read before perform().
     virtual Result<std::vector<Step>> undo_of(const Step& step) = 0;
 
-    // Does it; durable when it answers. Answers state() afterwards, which for an attribute may differ from what was written
-    // (the kernel rounds). A ReplaceFile or DeleteFile whose target is not as `before` says is ErrorKind::changed.
+    // Does it; durable when it answers. Answers state() afterwards, which for an attribute may differ from what was
+    // written (the kernel rounds). A ReplaceFile or DeleteFile whose target is not as `before` says is
+    // ErrorKind::changed.
     virtual Result<std::string> perform(const Step& step) = 0;
 
     // Removes what an interrupted perform() of this step can have left beside its target (a temporary file).

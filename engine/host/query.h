@@ -8,14 +8,16 @@
 
 #include "engine/base/result.h"
 
-// A question to the machine in the domain's words, and its answer. One text form for captures, facts.txt and test hosts.
+// A question to the machine in the domain's words, and its answer. One text form for captures, facts.txt and test
+// hosts.
 namespace storpol {
 
 enum class QueryKind {
     file,  // PATH: the bytes. resolved
     link,  // PATH: the target of a symbolic link, one hop
     list,  // DIR: the names in it, sorted by byte, one a line, without . and ..; resolved
-    stat,  // PATH (followed): type=file|dir|link|block|char|other mode=0644 uid= gid= size= nlink= dev=M:N ino= mtime= [rdev=M:N] [immutable=1] [append-only=1]; resolved
+    stat,  // PATH (followed): type=file|dir|link|block|char|other mode=0644 uid= gid= size= nlink= dev=M:N ino= mtime=
+           // [rdev=M:N] [immutable=1] [append-only=1]; resolved
     now,   // the clock, RFC 3339 in UTC with seconds
     unit,  // NAME: properties the service manager gives: LoadState= ActiveState= UnitFileState= FragmentPath= ...
     uid,   // the effective user id of the reader
@@ -31,12 +33,17 @@ struct Query {
 };
 
 struct Answer {
-    std::string text;                // the bytes of a file, or key=value lines
-    std::string resolved;            // file, list, stat: the path after all links, as the machine (or the root) follows them
-    std::optional<Error> refusal;    // errno in its `code`; not_captured where nothing is known
+    std::string text;      // the bytes of a file, or key=value lines
+    std::string resolved;  // file, list, stat: the path after all links, as the machine (or the root) follows them
+    std::optional<Error> refusal;  // errno in its `code`; not_captured where nothing is known
 
     bool operator==(const Answer&) const = default;
 };
+
+// A refusal by errno. Its words are a function of question and errno alone, so that a machine and its capture refuse
+// alike.
+Answer refuse(const Query& query, int code);
+Answer not_captured(const Query& query);
 
 // Words of the text form: "file", "link", ...; and how many arguments each takes.
 std::string_view to_text(QueryKind kind);
@@ -44,12 +51,12 @@ std::optional<QueryKind> parse_query_kind(std::string_view word);
 int argument_count(QueryKind kind);
 
 // One entry of the text form, ending in '\n':
-//   file /etc/fstab resolved=/etc/fstab          the query's word and arguments (blanks in them as \x20), then what is known of it
-//   |UUID=... / ext4 defaults 0 1                each line of the answer behind '|', bytes escaped as escape_bytes() does
-//   |last line without a newline\                a '\' at the very end: no newline there
-//   file /etc/crypttab !ENOENT                   a refusal by its errno name
-//   now 2026-11-30T12:00:00Z                     an answer of one line without '|' may stand on the line itself
-//   unit fstrim.timer ActiveState=active ...     key=value answers likewise, several on the line; values quoted "..." where they hold blanks
+//   file /etc/fstab resolved=/etc/fstab          the query's word and arguments (blanks in them as \x20), then what is
+//   known of it |UUID=... / ext4 defaults 0 1                each line of the answer behind '|', bytes escaped as
+//   escape_bytes() does |last line without a newline\                a '\' at the very end: no newline there file
+//   /etc/crypttab !ENOENT                   a refusal by its errno name, or !not-captured now 2026-11-30T12:00:00Z an
+//   answer of one line without '|' may stand on the line itself unit fstrim.timer ActiveState=active ...     key=value
+//   answers likewise, several on the line; values quoted "..." where they hold blanks
 // Blank lines and lines that start with '#' mean nothing.
 std::string render_entry(const Query& query, const Answer& answer);
 
@@ -59,6 +66,11 @@ struct Entry {
     Answer answer;
     int line = 0;
 };
-Result<std::vector<Entry>> parse_entries(std::string_view text, std::string_view where, int first_line = 1);
+// Words of no known kind are an Error, or (a capture of a newer release) left out.
+enum class UnknownWords { are_errors, are_left_out };
+Result<std::vector<Entry>> parse_entries(std::string_view text,
+                                         std::string_view where,
+                                         int first_line = 1,
+                                         UnknownWords unknown = UnknownWords::are_errors);
 
 }  // namespace storpol

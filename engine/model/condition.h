@@ -18,18 +18,22 @@ struct Is {
     std::int64_t slack = 0;  // numbers only: how far the found one may lie from it, either way
     bool operator==(const Is&) const = default;
 };
+
 struct AtLeast {
     std::int64_t bound = 0;
     bool operator==(const AtLeast&) const = default;
 };
+
 struct AtMost {
     std::int64_t bound = 0;
     bool operator==(const AtMost&) const = default;
 };
+
 struct Not {
     std::vector<Value> values;  // none of these; empty: no value at all, so only Unset and a known "off" hold
     bool operator==(const Not&) const = default;
 };
+
 using Condition = std::variant<Is, AtLeast, AtMost, Not>;
 
 // "150", "at least 131072", "at most 5000", "not continuous", "not set". Forms for people; JSON has its own.

@@ -12,9 +12,11 @@ namespace storpol {
 
 using Json = nlohmann::ordered_json;
 
-Json to_json(const Condition& condition);  // "300" | {"at-least": "1"} | {"at-most": "1"} | {"not": ["x"]}; slack as {"is": "300", "slack": "4"}
+Json to_json(const Condition& condition);  // "300" | {"at-least": "1"} | {"at-most": "1"} | {"not": ["x"]}; slack as
+                                           // {"is": "300", "slack": "4"}
 Json to_json(const Step& step);
-Json to_json(const Action& action, bool with_step);  // with_step: the step, its bytes and undo too (saved plans, journal)
+Json to_json(const Action& action,
+             bool with_step);  // with_step: the step, its bytes and undo too (saved plans, journal)
 Json to_json(const Finding& finding);
 
 Result<Condition> condition_from_json(const Json& json);

@@ -13,7 +13,7 @@
 namespace storpol {
 
 enum class When { now, next_mount, next_boot, by_operator, in_image };  // when an action's effect shows
-std::string_view to_text(When when);                                   // "now", "next-mount", "next-boot", "operator", "in-image"
+std::string_view to_text(When when);  // "now", "next-mount", "next-boot", "operator", "in-image"
 std::optional<When> parse_when(std::string_view text);
 
 enum class Risk { safe, guarded, disruptive };
@@ -34,14 +34,15 @@ struct Action {
     std::string target;
     Step step;
     std::vector<SettingPlane> serves;
-    std::vector<std::string> after;   // ids that must have succeeded first
+    std::vector<std::string> after;  // ids that must have succeeded first
     When when = When::now;
     Risk risk = Risk::safe;
-    std::string says;                 // one sentence for people
-    std::string refused;              // a guard that does not hold now, with its numbers; such an action is not done
-    std::vector<Step> undo;           // only where undoing is not putting the target's old state back (dirty pairs, zram)
-    std::string diff;                 // unified diff of a file step
-    std::vector<std::string> reads;   // targets of other steps whose effect this one needs (a generator: the files it reads)
+    std::string says;        // one sentence for people
+    std::string refused;     // a guard that does not hold now, with its numbers; such an action is not done
+    std::vector<Step> undo;  // only where undoing is not putting the target's old state back (dirty pairs, zram)
+    std::string diff;        // unified diff of a file step
+    std::vector<std::string>
+        reads;  // targets of other steps whose effect this one needs (a generator: the files it reads)
     bool operator==(const Action&) const = default;
 };
 
@@ -50,6 +51,7 @@ struct Gap {
     SettingPlane of;
     std::optional<When> waits;  // next_mount, next_boot or by_operator: the rest comes then, once persisted is right
     std::string cannot;         // what no apply and no boot cures: the reason
+    std::string mount_id = {};  // next_mount: of the mount that must end first (mountinfo field 1), where known
     bool operator==(const Gap&) const = default;
 };
 

@@ -18,15 +18,18 @@ struct Found {
     std::string raw;  // as the host spells it, when that differs; for people
     bool operator==(const Found&) const = default;
 };
+
 struct Unset {                           // nothing sets it here
     std::optional<Value> default_value;  // what then applies, where that is known
     std::string default_from;            // "kernel default", "superblock", ...
     bool operator==(const Unset&) const = default;
 };
+
 struct Absent {  // this plane does not exist for this setting on this host; never counts
     std::string why;
     bool operator==(const Absent&) const = default;
 };
+
 struct Unknown {  // it exists and cannot be known here; never in sync, never acts
     std::string why;
     bool operator==(const Unknown&) const = default;

@@ -21,12 +21,13 @@ std::string make_address(std::string_view domain, std::string_view name, std::st
 // One thing a policy wants of this host.
 struct Setting {
     std::string address;
-    std::string wanted;                    // the policy's own text
-    Condition condition;                   // on every plane ...
-    std::map<Plane, Condition> on_plane;   // ... except where one of its own stands here
-    std::vector<Place> policy;             // the policy lines it comes from, the deciding one first
-    std::string device;                    // WWN, serial or dm uuid; empty where the address alone says which
-    std::vector<std::string> also_at;      // other mount points of the same superblock
+    std::string wanted;                   // the policy's own text
+    Condition condition;                  // on every plane ...
+    std::map<Plane, Condition> on_plane;  // ... except where one of its own stands here
+    std::vector<Place> policy;            // the policy lines it comes from, the deciding one first
+    std::string device;                   // WWN, serial or dm uuid; empty where the address alone says which
+    std::vector<std::string> also_at;     // other mount points of the same superblock
+    std::string own_address = {};         // what its line in an own file is headed by, where that is not `address`
 
     const Condition& condition_on(Plane plane) const;
     bool operator==(const Setting&) const = default;
@@ -52,7 +53,8 @@ struct Difference {
 enum class Severity { info, warning };
 std::string_view to_text(Severity severity);
 
-// A warning beside the differences; never changes an exit code. Codes are API: kebab-case, grep before naming a new one.
+// A warning beside the differences; never changes an exit code. Codes are API: kebab-case, grep before naming a new
+// one.
 struct Finding {
     std::string code;
     Severity severity = Severity::warning;

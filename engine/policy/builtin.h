@@ -11,6 +11,7 @@ struct BuiltinPolicy {
     std::string_view name;
     std::string_view text;
 };
+
 const std::vector<BuiltinPolicy>& builtin_policies();  // sorted by name
 
 }  // namespace storpol

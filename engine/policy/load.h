@@ -16,13 +16,15 @@ namespace storpol {
 class PolicySource {
   public:
     virtual ~PolicySource() = default;
-    // The bytes of a file as the user or an include names it. `includer` is empty for one from the command line; else the
-    // name under which the including file was opened, and a relative `name` is relative to its directory.
+
+    // The bytes of a file as the user or an include names it. `includer` is empty for one from the command line; else
+    // the name under which the including file was opened, and a relative `name` is relative to its directory.
     struct Opened {
         std::string name;      // as diagnostics spell it
         std::string identity;  // the same for two names of one file: "builtin:x", or device and inode
         std::string bytes;
     };
+
     virtual Result<Opened> open(std::string_view name, std::string_view includer) = 0;
 };
 
@@ -31,8 +33,9 @@ struct Loaded {
     std::vector<PolicyError> errors;  // all of them, sorted by place
 };
 
-// Reads the files (several merge like includes, in order), follows includes, parses, checks every key against `keys`, merges.
-// A file that cannot be opened is an error at the include's place, or at the file's name. Never throws on hostile text.
+// Reads the files (several merge like includes, in order), follows includes, parses, checks every key against `keys`,
+// merges. A file that cannot be opened is an error at the include's place, or at the file's name. Never throws on
+// hostile text.
 Loaded load_policy(const std::vector<std::string>& names, PolicySource& source, const std::vector<PolicyKeys>& keys);
 
 // The same checks against files held in memory (a saved plan carries its policy so).

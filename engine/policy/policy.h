@@ -27,16 +27,19 @@ struct PolicyTable {
 
 // One value. Leaves carry the policy's own text and, where the key's type has one, the number in the key's unit.
 struct PolicyNode {
-    Place place;                                   // where the value begins
-    std::string text;                              // a leaf as written, without quotes: "300", "50%", "true"
-    std::optional<std::int64_t> number;            // integers, sizes (bytes), percent, durations (microseconds)
+    Place place;                         // where the value begins
+    std::string text;                    // a leaf without quotes: "300" (0x12c too), "50%", "true"
+    std::optional<std::int64_t> number;  // integers, sizes (bytes), percent, durations (microseconds)
+    bool bare = false;                   // TOML writes it without quotes: integers, booleans, dates
     std::variant<std::monostate, bool, std::vector<PolicyNode>, PolicyTable> inner;  // monostate for the other leaves
 
     const PolicyTable* table() const { return std::get_if<PolicyTable>(&inner); }
+
     const std::vector<PolicyNode>* list() const { return std::get_if<std::vector<PolicyNode>>(&inner); }
+
     std::optional<bool> boolean() const;
-    // The Condition of a leaf, or of { at-least = .. } / { at-most = .. } of a key that takes bounds. Numbers where there
-    // is a number, else the text as a word ("true"/"false" for booleans).
+    // The Condition of a leaf, or of { at-least = .. } / { at-most = .. } of a key that takes bounds. Numbers where
+    // there is a number, else the text as a word ("true"/"false" for booleans).
     Condition condition() const;
 };
 
@@ -48,9 +51,9 @@ struct PolicyEntry {
 
 // [[accept]]: a known difference, in sync through the end of `until` (UTC).
 struct Accept {
-    std::string address;         // a glob
-    std::vector<Plane> planes;   // empty: all
-    std::string until;           // "2027-03-01"
+    std::string address;        // a glob
+    std::vector<Plane> planes;  // empty: all
+    std::string until;          // "2027-03-01"
     std::string reason;
     Place place;
 };
@@ -64,10 +67,15 @@ class Policy {
   public:
     // A top-level table or rule array, merged; nullptr when no file has it.
     const PolicyNode* find(std::string_view name) const { return root_.find(name); }
+
     const PolicyTable& root() const { return root_; }
+
     const std::vector<Accept>& accepts() const { return accepts_; }
 
-    // True when an `unmanaged` glob of a file merged after all of `places` covers this address: it is then not wanted here.
+    const std::vector<Unmanaged>& unmanaged() const { return unmanaged_; }
+
+    // True when an `unmanaged` glob of a file merged after all of `places` covers this address: it is then not wanted
+    // here.
     bool is_unmanaged(std::string_view address, const std::vector<Place>& places) const;
     bool is_builtin(const Place& place) const;  // from an embedded policy: rules of these are optional
 
@@ -76,7 +84,9 @@ class Policy {
         std::string name;
         std::string bytes;
     };
+
     const std::vector<File>& files() const { return files_; }
+
     std::string digest() const;  // of all files' names and bytes: two policies with one digest are the same
 
     // The line a place stands on, for diagnostics; empty when there is none.

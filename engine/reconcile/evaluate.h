@@ -63,6 +63,7 @@ struct EvaluateOptions {
     bool verbose = false;             // findings about what builtin rules left out
 };
 
+// Asks each resource once. Performs nothing; the same answers of `host` give the same Evaluation.
 Evaluation evaluate(const Policy& policy, const Resources& resources, Host& host, const EvaluateOptions& options);
 
 }  // namespace storpol

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/base/result.h"
@@ -16,7 +18,8 @@ class Host;
 // field that contradict each other are one too.
 Plan make_plan(std::vector<Action> proposed, std::vector<Gap> gaps, Host& host);
 
-// `diff -u` of two texts with the path as both names, /dev/null for an absent side; empty for equal texts.
+// `diff -u` of two texts with the path as both names; empty for equal texts. An absent side is std::string_view{} (no data,
+// other than the empty text of an empty file) and is named /dev/null. The bytes are the files': printable() is the reader's.
 std::string unified_diff(std::string_view path, std::string_view before, std::string_view after);
 
 }  // namespace storpol

@@ -54,11 +54,15 @@ class Resource {
     virtual Remedy actions(std::span<const Difference> differences, const Topology& topology, Host& host) const = 0;
 
     // The files this resource owns wholly (DESIGN "Files storpol owns"), by path: what `no-longer-in-policy` and --prune look at.
-    virtual std::vector<std::string_view> own_files() const = 0;
+    virtual std::vector<std::string> own_files(Host& host) const = 0;
 
     // Asks all it could ever ask, for captures and import.
     virtual void survey(Host& host) const = 0;
 };
+
+// How the reason of a reading begins that no kernel lets anyone have (the level of a zram device). Such an Unknown counts
+// with --strict only, while the persisted plane of its setting is in sync.
+inline constexpr std::string_view cannot_be_read_back = "cannot be read back";
 
 using Resources = std::vector<std::unique_ptr<Resource>>;
 Resources make_resources();  // resources/registry.cpp: all of them, in the order of their domain words

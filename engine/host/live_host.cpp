@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/host/host.h"
+#include "engine/host/tree_host.h"
+#include "engine/host/unit_query.h"
+
+namespace storpol {
+namespace {
+
+class LiveHost final : public Host {
+  private:
+    Answer do_ask(const Query& query) override {
+        switch (query.kind) {
+            case QueryKind::file:
+            case QueryKind::link:
+            case QueryKind::list:
+            case QueryKind::stat:
+            case QueryKind::program_exists:
+                return tree_.answer(query);
+            case QueryKind::now:
+                return Answer{read_clock(), "", {}};
+            case QueryKind::uid:
+                return Answer{read_user(), "", {}};
+            case QueryKind::unit:
+                return units_.answer(query);
+        }
+        STORPOL_BUG("a query kind out of range");
+    }
+
+    TreeHost tree_{PathWalk(), false};
+    UnitQuery units_;
+};
+
+}  // namespace
+
+std::unique_ptr<Host> make_live_host() {
+    return std::make_unique<LiveHost>();
+}
+
+}  // namespace storpol

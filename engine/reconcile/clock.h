@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+// Dates as the host tells them. Pure: the clock is a question to the Host.
+namespace storpol {
+
+class Host;
+
+// Days since 1970-01-01 of "2027-03-01" or of an RFC 3339 time in UTC; none for a text or a day that does not exist.
+std::optional<int> day_of(std::string_view date);
+
+// "2026-11-30T12:00:00Z" of seconds since 1970.
+std::string rfc3339(std::int64_t seconds);
+
+// The id of the running boot; empty where it cannot be read (an image, a capture without it).
+std::string boot_id_of(Host& host);
+// When the running boot began, RFC 3339, from /proc/stat btime; empty where that cannot be read.
+std::string boot_time_of(Host& host);
+
+}  // namespace storpol

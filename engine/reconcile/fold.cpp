@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/reconcile/fold.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "engine/base/digest.h"
+#include "engine/base/text.h"
+#include "engine/host/host.h"
+#include "engine/reconcile/planner.h"
+#include "engine/text/field_edit.h"
+#include "engine/text/own_file.h"
+
+namespace storpol {
+namespace {
+
+// The words of one field that all edits of it together take out and put in.
+struct Field {
+    std::vector<std::string> take_out;
+    std::vector<std::string> put_in;
+};
+
+bool holds(const std::vector<std::string>& words, const std::string& word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+void add_words(std::vector<std::string>& to, const std::vector<std::string>& words) {
+    for (const auto& word : words) {
+        if (!holds(to, word)) to.push_back(word);
+    }
+}
+
+// All that is wanted of one file.
+class FileFold {
+  public:
+    FileFold(std::string path, Host& host) : path_(std::move(path)) {
+        auto text = host.read_file(path_);
+        is_there_ = text.has_value();
+        if (text) bytes_ = std::move(*text);
+        if (!text && text.error().kind != ErrorKind::no_such_file) error_ = to_text(text.error());
+    }
+
+    // The action takes part in the folded one, or its edit cannot be made: then what it serves becomes a gap.
+    void add(Action action, std::vector<Gap>& gaps) {
+        const auto& edit = std::get<EditFile>(action.step);
+        auto why = error_;
+        if (why.empty()) {
+            const auto digest = is_there_ ? digest_of(bytes_) : std::string(no_file_digest);
+            if (edit.digest != digest) STORPOL_BUG("an edit made from other bytes than those of " + path_);
+            why = changes_nothing(edit);
+        }
+        if (!why.empty()) {
+            for (const auto& served : action.serves) gaps.push_back({served, std::nullopt, why});
+            return;
+        }
+        if (const auto* own = std::get_if<OwnLines>(&edit.edit)) {
+            add_own(*own);
+        } else {
+            add_field(std::get<FieldWords>(edit.edit));
+        }
+        if (!folded_) {
+            folded_ = std::move(action);
+        } else {
+            if (action.verb != folded_->verb) folded_->verb = Verb::drop_in;
+            merge_into(*folded_, std::move(action));
+        }
+    }
+
+    void finish(std::vector<Action>& actions, std::vector<Gap>& gaps) {
+        if (!folded_) return;
+        auto after = edited();
+        if (!after) {
+            for (const auto& served : folded_->serves) gaps.push_back({served, std::nullopt, to_text(after.error())});
+            return;
+        }
+        const auto before = is_there_ ? digest_of(bytes_) : std::string(no_file_digest);
+        const std::string_view old_text = is_there_ ? std::string_view(bytes_) : std::string_view{};
+        folded_->target = path_;
+        if (!own_.empty() && OwnFile::parse(*after).is_empty()) {
+            if (!is_there_) return;
+            folded_->verb = Verb::remove;
+            folded_->step = DeleteFile{path_, before};
+            folded_->diff = unified_diff(path_, old_text, std::string_view{});
+        } else {
+            folded_->diff = unified_diff(path_, old_text, *after);
+            folded_->step = ReplaceFile{path_, before, std::move(*after), 0644};
+        }
+        actions.push_back(std::move(*folded_));
+    }
+
+  private:
+    // An edit that would leave the file as it is cannot close a difference: to do it again and again helps nobody.
+    std::string changes_nothing(const EditFile& edit) const {
+        const auto same = std::string("editing ") + printable(path_) + " changes nothing: it has what is wanted already";
+        if (const auto* own = std::get_if<OwnLines>(&edit.edit)) {
+            auto file = OwnFile::parse(bytes_);
+            if (own->section.empty() && own->lines.empty()) {
+                file.remove(own->address);
+            } else if (auto set = file.set(own->section, own->address, own->lines); !set) {
+                return to_text(set.error());
+            }
+            return file.render() == bytes_ ? same : std::string();
+        }
+        const auto& words = std::get<FieldWords>(edit.edit);
+        const auto after = edit_words(bytes_, words.line, words.field, words.take_out, words.put_in);
+        if (!after) return to_text(after.error());
+        return *after == bytes_ ? same : std::string();
+    }
+
+    void add_own(const OwnLines& own) {
+        if (!fields_.empty()) STORPOL_BUG(path_ + " is edited as an own and as a shared file");
+        const auto [at, is_new] = own_.insert({{own.section, own.address}, own});
+        if (!is_new && at->second != own) STORPOL_BUG("two edits of " + own.address + " contradict each other");
+    }
+
+    void add_field(const FieldWords& words) {
+        if (!own_.empty()) STORPOL_BUG(path_ + " is edited as an own and as a shared file");
+        auto& field = fields_[{words.line, words.field}];
+        add_words(field.take_out, words.take_out);
+        add_words(field.put_in, words.put_in);
+        for (const auto& word : field.put_in) {
+            if (holds(field.take_out, word)) STORPOL_BUG("\"" + word + "\" is put in and taken out of " + path_);
+        }
+    }
+
+    Result<std::string> edited() const {
+        std::string text = bytes_;
+        for (const auto& [place, field] : fields_) {
+            auto after = edit_words(text, place.first, place.second, field.take_out, field.put_in);
+            if (!after) return after;
+            text = std::move(*after);
+        }
+        if (own_.empty()) return text;
+        auto file = OwnFile::parse(text);
+        for (const auto& [place, own] : own_) {
+            if (own.section.empty() && own.lines.empty()) {
+                file.remove(own.address);
+            } else if (auto set = file.set(own.section, own.address, own.lines); !set) {
+                return tl::unexpected<Error>(set.error());
+            }
+        }
+        return file.render();
+    }
+
+    std::string path_;
+    bool is_there_ = false;
+    std::string bytes_;
+    std::string error_;  // why the file cannot be edited
+    std::map<std::pair<std::string, std::string>, OwnLines> own_;  // by section and address
+    std::map<std::pair<int, int>, Field> fields_;                  // by line and field
+    std::optional<Action> folded_;
+};
+
+}  // namespace
+
+std::vector<Action> fold_edits(std::vector<Action> actions, std::vector<Gap>& gaps, Host& host) {
+    std::vector<Action> out;
+    std::map<std::pair<std::string, std::string>, FileFold> files;  // by path and what refuses it
+    for (auto& action : actions) {
+        const auto* edit = std::get_if<EditFile>(&action.step);
+        if (edit == nullptr) {
+            out.push_back(std::move(action));
+            continue;
+        }
+        const auto key = std::make_pair(edit->path, action.refused);
+        const auto at = files.try_emplace(key, edit->path, host).first;
+        at->second.add(std::move(action), gaps);
+    }
+    for (auto& [key, file] : files) file.finish(out, gaps);
+    return out;
+}
+
+}  // namespace storpol

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "resources/block/udev_outcome.h"
+
+#include <algorithm>
+#include <set>
+
+#include "engine/base/text.h"
+
+namespace storpol {
+namespace {
+
+enum class Truth { no, maybe, yes };
+
+Truth both(Truth a, Truth b) {
+    return std::min(a, b);
+}
+
+// Walks the rules as udev does: in order, following GOTO, keeping what rules before put into ENV and ATTR.
+class Judge {
+  public:
+    Judge(const UdevDevice& device, std::string_view attribute, const std::function<bool(std::string_view)>& is_effective)
+        : device_(device), attribute_(attribute), is_effective_(is_effective) {}
+
+    void take(const UdevFile& file) {
+        skip_to_.clear();
+        maybe_skipping_to_.clear();  // a label is looked for in its own file only
+        for (const auto& rule : file.rules.rules) take_rule(rule, file.path + ":" + std::to_string(rule.line));
+    }
+
+    UdevOutcome outcome() const { return outcome_; }
+
+  private:
+    void take_rule(const UdevRule& rule, const std::string& source) {
+        arrive_at_labels(rule);
+        if (!skip_to_.empty()) return;
+        Truth truth = maybe_skipping_to_.empty() ? Truth::yes : Truth::maybe;
+        for (const auto& token : rule.tokens) {
+            truth = both(truth, judge_token(token));
+            if (truth == Truth::no) return;
+        }
+        for (const auto& token : rule.tokens) {
+            if (!token.is_match()) carry_out(token, truth, source);
+        }
+    }
+
+    void arrive_at_labels(const UdevRule& rule) {
+        for (const auto& token : rule.tokens) {
+            if (token.key != "LABEL") continue;
+            if (token.value == skip_to_) skip_to_.clear();
+            maybe_skipping_to_.erase(token.value);
+        }
+    }
+
+    // How far a token lets its rule pass. Assignments pass, except those that fail where what they run fails.
+    Truth judge_token(const UdevToken& token) const {
+        if (token.key == "PROGRAM" || token.key == "RESULT") return Truth::maybe;
+        if (token.key == "IMPORT") return Truth::maybe;
+        if (!token.is_match()) return Truth::yes;
+        const Truth truth = judge_match(token);
+        if (token.op == "==" || truth == Truth::maybe) return truth;
+        return truth == Truth::yes ? Truth::no : Truth::yes;
+    }
+
+    Truth judge_match(const UdevToken& token) const {
+        const auto is = [&](const std::string& text) {
+            return udev_glob_match(token.value, text, token.ignores_case) ? Truth::yes : Truth::no;
+        };
+        // The boot sends `add`, a later trigger `change`: a rule for either counts.
+        if (token.key == "ACTION") return is("add") == Truth::yes || is("change") == Truth::yes ? Truth::yes : Truth::no;
+        if (token.key == "KERNEL") return is(device_.kernel);
+        if (token.key == "SUBSYSTEM") return is(device_.subsystem);
+        if (token.key == "DEVPATH") return device_.devpath.empty() ? Truth::maybe : is(device_.devpath);
+        if (token.key == "ENV") return judge_property(token);
+        if (token.key == "ATTR") return judge_attribute(token, device_.attribute);
+        if (token.key == "ATTRS") return judge_attribute(token, device_.parent_attribute);
+        if (token.key == "KERNELS" && is(device_.kernel) == Truth::yes) return Truth::yes;
+        if (token.key == "SUBSYSTEMS" && is(device_.subsystem) == Truth::yes) return Truth::yes;
+        return Truth::maybe;
+    }
+
+    Truth judge_property(const UdevToken& token) const {
+        std::optional<std::string> value;
+        if (token.attribute == "DEVTYPE") value = device_.devtype;
+        if (const auto set = env_.find(token.attribute); set != env_.end()) {
+            value = set->second;
+        } else if (const auto known = device_.properties.find(token.attribute); known != device_.properties.end()) {
+            value = known->second;
+        } else if (!value && device_.properties_complete) {
+            value = "";
+        }
+        if (!value) return Truth::maybe;
+        return udev_glob_match(token.value, *value, token.ignores_case) ? Truth::yes : Truth::no;
+    }
+
+    template <class Lookup>
+    Truth judge_attribute(const UdevToken& token, const Lookup& lookup) const {
+        const auto value = lookup ? lookup(token.attribute) : std::nullopt;
+        if (!value) return Truth::maybe;
+        // udev compares without trailing blanks unless the pattern ends in one (man 7 udev, ATTR).
+        const bool keeps_blanks = !token.value.empty() && token.value.back() == ' ';
+        const auto text = keeps_blanks ? std::string_view(*value) : trim(*value);
+        return udev_glob_match(token.value, text, token.ignores_case) ? Truth::yes : Truth::no;
+    }
+
+    void carry_out(const UdevToken& token, Truth truth, const std::string& source) {
+        if (token.key == "GOTO") {
+            if (truth == Truth::yes) {
+                skip_to_ = token.value;
+            } else {
+                maybe_skipping_to_.insert(token.value);
+            }
+        } else if (token.key == "ENV") {
+            // What is put together from other things ($env{}, %k) is not known; nor is what a rule may or may not set.
+            if (truth == Truth::yes && token.value.find_first_of("$%") == std::string::npos && token.op != "+=") {
+                env_[token.attribute] = token.value;
+            } else {
+                env_[token.attribute] = std::nullopt;
+            }
+        } else if (token.key == "ATTR" && token.attribute == attribute_) {
+            write(token, truth, source);
+        } else if (token.key == "RUN" && token.value.find(attribute_) != std::string::npos) {
+            be_unknown(source, "the program that " + source + " runs may set it");
+        }
+    }
+
+    void write(const UdevToken& token, Truth truth, const std::string& source) {
+        if (truth == Truth::maybe) {
+            return be_unknown(source, "whether the rule at " + source + " applies cannot be known without running udev");
+        }
+        if (token.value.find_first_of("$%") != std::string::npos) {
+            return be_unknown(source, "the rule at " + source + " puts its value together when it runs");
+        }
+        if (!is_effective_(token.value)) {
+            outcome_.without_effect.push_back(source);
+            return;
+        }
+        remember_shadow();
+        outcome_.kind = UdevOutcome::Kind::set;
+        outcome_.value = token.value;
+        outcome_.source = source;
+        outcome_.why.clear();
+    }
+
+    void be_unknown(const std::string& source, std::string why) {
+        remember_shadow();
+        outcome_.kind = UdevOutcome::Kind::unknown;
+        outcome_.value.clear();
+        outcome_.source = source;
+        outcome_.why = std::move(why);
+    }
+
+    void remember_shadow() {
+        if (!outcome_.source.empty()) outcome_.shadows.insert(outcome_.shadows.begin(), outcome_.source);
+    }
+
+    const UdevDevice& device_;
+    std::string_view attribute_;
+    const std::function<bool(std::string_view)>& is_effective_;
+    UdevOutcome outcome_;
+    std::string skip_to_;
+    std::set<std::string> maybe_skipping_to_;
+    std::map<std::string, std::optional<std::string>> env_;
+};
+
+}  // namespace
+
+UdevOutcome judge_udev_rules(const std::vector<UdevFile>& files, const UdevDevice& device, std::string_view attribute,
+                             const std::function<bool(std::string_view)>& is_effective) {
+    Judge judge(device, attribute, is_effective);
+    for (const auto& file : files) judge.take(file);
+    return judge.outcome();
+}
+
+}  // namespace storpol

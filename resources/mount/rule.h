@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/policy/keys.h"
+#include "engine/policy/policy.h"
+#include "engine/reconcile/resource.h"
+
+// A [[mount]] rule as the policy has it: which mounts it means, and the words it wants and forbids on them.
+namespace storpol {
+
+struct MountWord {
+    std::string text;  // "commit=300"
+    Place place;
+};
+
+struct MountRule {
+    std::optional<std::string> target, source, fstype, label;  // globs; all given must match
+    std::vector<MountWord> options;
+    std::vector<MountWord> forbid;
+    std::optional<MountWord> discard;  // "periodic", "continuous" or "never"
+    Place place;
+    bool is_builtin = false;
+
+    bool names_fstype() const;  // without a glob: then an option the filesystem does not know is an error
+    bool names_target() const;  // without a glob
+};
+
+struct MountPolicy {
+    std::vector<MountRule> rules;              // in merge order
+    std::optional<MountWord> discard;          // [discard] filesystem
+};
+
+// What is wrong whatever the host goes to `notes`: words that choose what is mounted, options the named filesystem does not
+// know, a word that is wanted and forbidden in one rule, a discard word against the rule's `discard`.
+MountPolicy read_mount_policy(const Policy& policy, Notes& notes);
+
+// The keys [[mount]] and [discard] filesystem.
+PolicyKeys mount_keys();
+
+bool has_glob(std::string_view pattern);
+
+}  // namespace storpol

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "resources/sysctl/drop_in.h"
+
+#include <algorithm>
+
+#include "engine/text/own_file.h"
+#include "resources/sysctl/keys.h"
+#include "resources/sysctl/values.h"
+
+namespace storpol {
+
+std::optional<std::string> drop_in_line(const Setting& setting) {
+    const auto value = text_to_write(setting.condition_on(Plane::persisted));
+    if (!value) return std::nullopt;
+    return sysctl_name(path_of_address(setting.address)) + " = " + *value;
+}
+
+std::string own_text(const SysctlSources& sources) {
+    const SysctlFile* own = sources.own();
+    return own == nullptr ? std::string() : render_sysctl_d(own->lines);
+}
+
+std::string own_text_with(const Setting& setting, const SysctlSources& sources) {
+    OwnFile file = OwnFile::parse(own_text(sources));
+    const std::string path = path_of_address(setting.address);
+    if (const KeyPair* pair = find_pair(path)) file.remove(sysctl_address(counterpart_of(*pair, path)));
+    // An address or line that the file cannot hold leaves it as it was; the caller sees that nothing would change.
+    if (const auto line = drop_in_line(setting)) (void)file.set("", setting.address, {*line});
+    return file.render();
+}
+
+bool own_file_has(const std::string& address, const SysctlSources& sources) {
+    const auto entries = OwnFile::parse(own_text(sources)).entries();
+    return std::any_of(entries.begin(), entries.end(), [&](const OwnFile::Entry& entry) { return entry.address == address; });
+}
+
+Reading with_drop_in(const Setting& setting, const SysctlSources& sources) {
+    return persisted_sysctl(setting, sources.with_own(own_text_with(setting, sources)));
+}
+
+}  // namespace storpol
