@@ -21,7 +21,7 @@ constexpr std::string_view exit_codes =
     "  apply     0 all holds, or waits as the plan said; 2 something was refused or is still different;\n"
     "            1 an error, a failed step, declined, or no terminal to ask on without --yes\n"
     "  drift     0 in sync; 2 drift; 3 nothing drifts but something could not be known; 1 an error\n"
-    "  rollback  as apply\n"
+    "  rollback  0 undone; 1 an error, a failed step, declined, or no terminal to ask on without --yes\n"
     "  others    0, or 1 for an error\n"
     "Documentation: docs/ of the source tree, storpol schema --reference for the policy language.";
 
@@ -49,7 +49,7 @@ void add_format(CLI::App& app, Options& options) {
            "--format",
            [&options](const std::string& word) { options.format = word == "json" ? Format::json : Format::text; },
            "text, or json (docs/json.md)")
-        ->check(CLI::IsMember({"text", "json"}))
+        ->check(CLI::IsMember({"text", "json"}).description(""))
         ->type_name("text|json");
 }
 

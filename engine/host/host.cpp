@@ -88,4 +88,10 @@ Result<std::map<std::string, std::string>> Host::unit(std::string_view name) {
     return parse_properties(answer.text);
 }
 
+Result<std::map<std::string, std::string>> Host::ext4_super(std::string_view device) {
+    const auto answer = ask({QueryKind::ext4_super, {std::string(device)}});
+    if (answer.refusal) return tl::make_unexpected(*answer.refusal);
+    return parse_properties(answer.text);
+}
+
 }  // namespace storpol

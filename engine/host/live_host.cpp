@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/host/ext4_superblock.h"
 #include "engine/host/host.h"
 #include "engine/host/tree_host.h"
 #include "engine/host/unit_query.h"
@@ -22,6 +23,8 @@ class LiveHost final : public Host {
                 return Answer{read_user(), "", {}};
             case QueryKind::unit:
                 return units_.answer(query);
+            case QueryKind::ext4_super:
+                return answer_ext4_super(query);
         }
         STORPOL_BUG("a query kind out of range");
     }

@@ -39,7 +39,8 @@ void go_up(std::string& path) {
     path.resize(path.empty() ? 0 : path.rfind('/'));
 }
 
-// Without openat2(2) (Linux before 5.6; EPERM from container filters that do not know it): looks at each component first.
+// Without openat2(2) (Linux before 5.6; EPERM from container filters that do not know it): looks at each component
+// first.
 Fd open_step_by_step(const std::string& path, int flags) {
     const bool keeps_last = (flags & O_NOFOLLOW) != 0;
     for (auto end = path.find('/', 1);; end = path.find('/', end + 1)) {

@@ -22,6 +22,7 @@ constexpr std::array words{
     Word{QueryKind::list, "list", 1}, Word{QueryKind::stat, "stat", 1},
     Word{QueryKind::now, "now", 0},   Word{QueryKind::unit, "unit", 1},
     Word{QueryKind::uid, "uid", 0},   Word{QueryKind::program_exists, "program-exists", 1},
+    Word{QueryKind::ext4_super, "ext4-super", 1},
 };
 
 const Word& word_of(QueryKind kind) {
@@ -57,6 +58,8 @@ std::string_view doing(QueryKind kind) {
             return "cannot tell the user";
         case QueryKind::program_exists:
             return "cannot look for the program";
+        case QueryKind::ext4_super:
+            return "cannot read the superblock";
     }
     STORPOL_BUG("a query kind out of range");
 }

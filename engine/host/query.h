@@ -22,6 +22,7 @@ enum class QueryKind {
     unit,  // NAME: properties the service manager gives: LoadState= ActiveState= UnitFileState= FragmentPath= ...
     uid,   // the effective user id of the reader
     program_exists,  // PATH: "yes" or "no": is it an executable file (never run)
+    ext4_super,      // DEVICE: default_mount_opts= mount_opts= errors=, as tune2fs -l names them
 };
 
 struct Query {

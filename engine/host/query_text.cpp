@@ -17,7 +17,7 @@ bool answers_with_path(QueryKind kind) {
 }
 
 bool answers_with_properties(QueryKind kind) {
-    return kind == QueryKind::unit || kind == QueryKind::stat;
+    return kind == QueryKind::unit || kind == QueryKind::stat || kind == QueryKind::ext4_super;
 }
 
 bool answers_with_lines(QueryKind kind) {
@@ -134,7 +134,7 @@ class EntryParser {
     Result<void> parse_unknown(std::string_view word) {
         if (unknown_ == UnknownWords::are_errors)
             return fault("unknown word \"" + printable(word) +
-                         "\"; known are file, link, list, stat, now, unit, uid, program-exists");
+                         "\"; known are file, link, list, stat, now, unit, uid, program-exists, ext4-super");
         skipping_ = true;
         return {};
     }

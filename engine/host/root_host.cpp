@@ -30,7 +30,8 @@ class RootHost final : public Host {
             case QueryKind::uid:
                 return Answer{read_user(), "", {}};
             case QueryKind::unit:
-                return not_captured(query);  // no manager runs there
+            case QueryKind::ext4_super:
+                return not_captured(query);  // no manager runs there, and its devices are not this machine's
         }
         STORPOL_BUG("a query kind out of range");
     }

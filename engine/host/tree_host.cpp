@@ -131,6 +131,7 @@ Answer TreeHost::answer(const Query& query) {
         case QueryKind::now:
         case QueryKind::unit:
         case QueryKind::uid:
+        case QueryKind::ext4_super:
             break;
     }
     STORPOL_BUG("not a question about a path");

@@ -17,7 +17,8 @@
 namespace storpol {
 namespace {
 
-// What the two plans differ in at one action; empty for none. Texts for people may differ, as guards name present numbers.
+// What the two plans differ in at one action; empty for none. Texts for people may differ, as guards name present
+// numbers.
 std::string difference_between(const Action& now, const Action& saved) {
     if (now.verb != saved.verb || now.target != saved.target) {
         return "it was " + std::string(to_text(saved.verb)) + " of " + printable(saved.target) + " and is now " +
@@ -25,7 +26,8 @@ std::string difference_between(const Action& now, const Action& saved) {
     }
     if (now.step != saved.step) return "its step is no longer the same";
     if (now.undo != saved.undo) return "what undoes it is no longer the same";
-    if (now.when != saved.when) return "it shows " + std::string(to_text(now.when)) + ", no longer " + std::string(to_text(saved.when));
+    if (now.when != saved.when)
+        return "it shows " + std::string(to_text(now.when)) + ", no longer " + std::string(to_text(saved.when));
     if (now.risk != saved.risk) return "its risk is now " + std::string(to_text(now.risk));
     if (now.after != saved.after) return "it needs other actions first";
     if (now.serves != saved.serves) return "it serves other settings";
@@ -38,7 +40,8 @@ std::string difference_between(const Action& now, const Action& saved) {
 // Names the first thing that moved since the plan was saved.
 Result<void> check_saved(const Plan& now, const Plan& saved) {
     const auto moved = [](const Action& action, const std::string& what) {
-        return fail(ErrorKind::changed, "the saved plan no longer holds: " + std::string(to_text(action.verb)) + " of " +
+        return fail(ErrorKind::changed,
+                    "the saved plan no longer holds: " + std::string(to_text(action.verb)) + " of " +
                         printable(action.target) + ": " + what,
                     {}, "make and review a new plan");
     };
@@ -61,9 +64,9 @@ class Applying {
     Result<ApplyReport> run() {
         if (auto ready = prepare(); !ready) return tl::unexpected<Error>(ready.error());
         if (auto planned = plan(); !planned) return tl::unexpected<Error>(planned.error());
-        const bool anything_to_do = std::any_of(plan_.actions.begin(), plan_.actions.end(), [this](const Action& action) {
-            return decide(action, options_.allow).result == ActionResult::done;
-        });
+        const bool anything_to_do = std::any_of(
+            plan_.actions.begin(), plan_.actions.end(),
+            [this](const Action& action) { return decide(action, options_.allow).result == ActionResult::done; });
         if (anything_to_do) {
             if (options_.confirm && !options_.confirm(report_.after)) {
                 report_.declined = true;
@@ -108,7 +111,8 @@ class Applying {
         report_.after = look(record_ ? &*record_ : nullptr);
         if (!report_.after.errors.empty()) {
             const auto& first = report_.after.errors.front();
-            return fail(ErrorKind::invalid, "the policy contradicts itself: " + first.says, to_text(first.where), first.fix);
+            return fail(ErrorKind::invalid, "the policy contradicts itself: " + first.says, to_text(first.where),
+                        first.fix);
         }
         plan_ = report_.after.plan;
         if (options_.prune) forgotten_ = left_by_policy();
@@ -145,8 +149,8 @@ class Applying {
         std::optional<Record> old = record_;
         if (old) old = without_renewed_waits(*old, report_.outcomes, boot_id_);
         if (acted_in_ != 0) report_.after = look(old ? &*old : nullptr);
-        const auto record = next_record({old ? &*old : nullptr, report_.after, report_.outcomes, pruned(),
-                                         policy_.digest(), now_, boot_id_});
+        const auto record = next_record(
+            {old ? &*old : nullptr, report_.after, report_.outcomes, pruned(), policy_.digest(), now_, boot_id_});
         if (!record_ || !says_the_same(record, *record_)) {
             if (auto written = machine_.store.replace(record_name, render_record(record)); !written) {
                 if (acted_in_ == 0) return written;
@@ -155,9 +159,9 @@ class Applying {
             report_.after = look(&record);
         }
         if (acted_in_ == 0) return {};
-        const bool complete = std::all_of(report_.outcomes.begin(), report_.outcomes.end(), [](const ActionOutcome& outcome) {
-            return outcome.result != ActionResult::failed;
-        });
+        const bool complete =
+            std::all_of(report_.outcomes.begin(), report_.outcomes.end(),
+                        [](const ActionOutcome& outcome) { return outcome.result != ActionResult::failed; });
         if (journal_broken_) return {};  // said by the actions that failed; the next apply ends the transaction
         const auto finished = journal_.finish(acted_in_, machine_.host.now().value_or(now_), complete);
         if (!finished) {
@@ -180,7 +184,8 @@ class Applying {
         if (forgotten_.empty()) return {};
         std::set<std::string> gone;
         const auto left = left_by_policy();
-        std::set_difference(forgotten_.begin(), forgotten_.end(), left.begin(), left.end(), std::inserter(gone, gone.end()));
+        std::set_difference(forgotten_.begin(), forgotten_.end(), left.begin(), left.end(),
+                            std::inserter(gone, gone.end()));
         return gone;
     }
 
@@ -214,7 +219,9 @@ class Applying {
 
 }  // namespace
 
-Result<ApplyReport> apply(const Policy& policy, const Resources& resources, const Machine& machine,
+Result<ApplyReport> apply(const Policy& policy,
+                          const Resources& resources,
+                          const Machine& machine,
                           const ApplyOptions& options) {
     return Applying(policy, resources, machine, options).run();
 }

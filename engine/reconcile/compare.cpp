@@ -13,7 +13,9 @@ bool within(std::int64_t found, std::int64_t wanted, std::int64_t slack) {
     return slack >= 0 && distance <= static_cast<std::uint64_t>(slack);
 }
 
-Verdict in_sync_if(bool holds) { return holds ? Verdict::in_sync : Verdict::drift; }
+Verdict in_sync_if(bool holds) {
+    return holds ? Verdict::in_sync : Verdict::drift;
+}
 
 struct Judge {
     const Value& found;
@@ -24,15 +26,18 @@ struct Judge {
         if (number != nullptr && wanted != nullptr) return in_sync_if(within(*number, *wanted, is.slack));
         return in_sync_if(found == is.value);
     }
+
     // A word has no place on the scale: whether the bound holds cannot be said.
     Verdict operator()(const AtLeast& at_least) const {
         const auto* number = std::get_if<std::int64_t>(&found);
         return number == nullptr ? Verdict::unknown : in_sync_if(*number >= at_least.bound);
     }
+
     Verdict operator()(const AtMost& at_most) const {
         const auto* number = std::get_if<std::int64_t>(&found);
         return number == nullptr ? Verdict::unknown : in_sync_if(*number <= at_most.bound);
     }
+
     Verdict operator()(const Not& forbidden) const {
         if (forbidden.values.empty()) return in_sync_if(found == Value{std::string("off")});
         return in_sync_if(std::find(forbidden.values.begin(), forbidden.values.end(), found) == forbidden.values.end());
@@ -43,8 +48,8 @@ bool is_bound(const Condition& wanted) {
     return std::holds_alternative<AtLeast>(wanted) || std::holds_alternative<AtMost>(wanted);
 }
 
-// What nothing sets holds by its default. A forbidden value that nothing sets is not there, unless the default is a word
-// that is one: btrfs turns discard=async on by itself.
+// What nothing sets holds by its default. A forbidden value that nothing sets is not there, unless the default is a
+// word that is one: btrfs turns discard=async on by itself.
 Verdict judge_unset(const Condition& wanted, const Unset& unset, const Reading* live) {
     if (const auto* forbidden = std::get_if<Not>(&wanted)) {
         if (!unset.default_value) return Verdict::in_sync;

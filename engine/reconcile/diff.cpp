@@ -61,7 +61,9 @@ class Myers {
 
   private:
     std::string_view a(int x) const { return a_[static_cast<std::size_t>(x)]; }
+
     std::string_view b(int y) const { return b_[static_cast<std::size_t>(y)]; }
+
     static bool goes_down(int k, int d, int left, int right) { return k == -d || (k != d && left < right); }
 
     std::vector<Edit> walk_back(int edits) const {
@@ -102,7 +104,8 @@ std::vector<Edit> script_between(const Lines& old_lines, const Lines& new_lines)
         ++tail;
     }
     const auto middle = [head, tail](const Lines& lines) {
-        return Lines(lines.begin() + static_cast<std::ptrdiff_t>(head), lines.end() - static_cast<std::ptrdiff_t>(tail));
+        return Lines(lines.begin() + static_cast<std::ptrdiff_t>(head),
+                     lines.end() - static_cast<std::ptrdiff_t>(tail));
     };
     const Lines removed = middle(old_lines);
     const Lines added = middle(new_lines);
@@ -119,7 +122,8 @@ std::vector<Edit> script_between(const Lines& old_lines, const Lines& new_lines)
     return script;
 }
 
-// "12,7": where a side of a hunk begins and how many lines it has; ",1" is left out and an empty side begins one earlier.
+// "12,7": where a side of a hunk begins and how many lines it has; ",1" is left out and an empty side begins one
+// earlier.
 std::string range_of(std::size_t first, std::size_t count) {
     if (count == 0) --first;
     std::string text = std::to_string(first);
@@ -136,7 +140,7 @@ void append_line(std::string& out, const Edit& edit) {
 // The script's end of the hunk that begins with the change at `first`: changes nearer than two contexts share one.
 std::size_t hunk_end(const std::vector<Edit>& script, std::size_t first) {
     std::size_t last_change = first;
-    for (std::size_t i = first; i < script.size() && i <= last_change + 2 * context_lines; ++i) {
+    for (std::size_t i = first; i < script.size() && i <= last_change + 2 * context_lines + 1; ++i) {
         if (script[i].sign != ' ') last_change = i;
     }
     return std::min(script.size(), last_change + 1 + context_lines);
@@ -161,7 +165,8 @@ std::string hunks_of(const std::vector<Edit>& script) {
         const auto old_first = old_line;
         const auto new_first = new_line;
         pass(end);
-        out += "@@ -" + range_of(old_first, old_line - old_first) + " +" + range_of(new_first, new_line - new_first) + " @@\n";
+        out += "@@ -" + range_of(old_first, old_line - old_first) + " +" + range_of(new_first, new_line - new_first) +
+               " @@\n";
         for (std::size_t line = begin; line < end; ++line) append_line(out, script[line]);
         i = end - 1;
     }
@@ -172,8 +177,11 @@ std::string hunks_of(const std::vector<Edit>& script) {
 
 std::string unified_diff(std::string_view path, std::string_view before, std::string_view after) {
     if (before == after && (before.data() == nullptr) == (after.data() == nullptr)) return {};
-    const auto name = [path](std::string_view side) { return std::string(side.data() == nullptr ? "/dev/null" : path); };
-    return "--- " + name(before) + "\n+++ " + name(after) + "\n" + hunks_of(script_between(lines_of(before), lines_of(after)));
+    const auto name = [path](std::string_view side) {
+        return std::string(side.data() == nullptr ? "/dev/null" : path);
+    };
+    return "--- " + name(before) + "\n+++ " + name(after) + "\n" +
+           hunks_of(script_between(lines_of(before), lines_of(after)));
 }
 
 }  // namespace storpol

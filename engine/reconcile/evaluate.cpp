@@ -36,10 +36,10 @@ void append(std::vector<T>& to, std::vector<T> from) {
     to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
-// Sorted by address, ties in policy order, without what the policy leaves to others. Resources leave that out themselves;
-// one that forgot must not act on it.
-std::vector<Setting> settings_of(const Resource& resource, const Policy& policy, const Topology& topology, Host& host,
-                                 Notes& notes) {
+// Sorted by address, ties in policy order, without what the policy leaves to others. Resources leave that out
+// themselves; one that forgot must not act on it.
+std::vector<Setting> settings_of(
+    const Resource& resource, const Policy& policy, const Topology& topology, Host& host, Notes& notes) {
     auto settings = resource.settings(policy, topology, host, notes);
     settings.erase(std::remove_if(settings.begin(), settings.end(),
                                   [&policy](const Setting& setting) {
@@ -56,7 +56,8 @@ std::set<std::string> addresses_of(const std::vector<Domain>& domains) {
     std::set<std::string> addresses;
     for (const auto& domain : domains) {
         for (const auto& setting : domain.settings) {
-            if (!addresses.insert(setting.address).second) STORPOL_BUG("two settings have the address " + setting.address);
+            if (!addresses.insert(setting.address).second)
+                STORPOL_BUG("two settings have the address " + setting.address);
         }
     }
     return addresses;
@@ -68,7 +69,8 @@ void observe(Domain& domain, const Topology& topology, Host& host, Notes& notes,
     if (observed.size() != domain.settings.size()) {
         STORPOL_BUG("observations do not match settings in " + std::string(domain.resource->domain()));
     }
-    for (std::size_t i = 0; i < observed.size(); ++i) domain.states.push_back(judge.judge(domain.settings[i], observed[i]));
+    for (std::size_t i = 0; i < observed.size(); ++i)
+        domain.states.push_back(judge.judge(domain.settings[i], observed[i]));
 }
 
 std::vector<Difference> differences_of(const std::vector<SettingState>& states) {

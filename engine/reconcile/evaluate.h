@@ -10,7 +10,8 @@
 #include "engine/model/setting.h"
 #include "engine/reconcile/resource.h"
 
-// policy + host -> settings -> observations -> verdicts and differences -> plan: everything a report shows, nothing done.
+// policy + host -> settings -> observations -> verdicts and differences -> plan: everything a report shows, nothing
+// done.
 namespace storpol {
 
 struct Accepted {
@@ -25,13 +26,14 @@ struct PlaneState {
     std::optional<DifferenceKind> kind;  // of a drift, where the record could be read
     std::optional<Accepted> accepted;    // the drift is known and counts as in sync
     std::string cannot;                  // no action serves this drift: why
-    std::optional<When> waits;           // all is done that can be done now; the drift ends at the next boot, mount or by a person
-    std::string recorded;                // the last-applied value beside an unknown one
+    std::optional<When>
+        waits;             // all is done that can be done now; the drift ends at the next boot, mount or by a person
+    std::string recorded;  // the last-applied value beside an unknown one
 };
 
 struct SettingState {
     Setting setting;
-    std::vector<PlaneState> planes;  // in Plane's order
+    std::vector<PlaneState> planes;      // in Plane's order
     Verdict verdict = Verdict::in_sync;  // the worst of its planes, accepted ones counted as in sync
 
     const PlaneState* on(Plane plane) const;
@@ -45,8 +47,8 @@ struct Summary {
 struct Evaluation {
     std::vector<SettingState> settings;  // sorted by address
     Plan plan;
-    std::vector<Finding> findings;       // sorted, each once
-    std::vector<PolicyError> errors;     // contradictions; then nothing else is to be used
+    std::vector<Finding> findings;    // sorted, each once
+    std::vector<PolicyError> errors;  // contradictions; then nothing else is to be used
     Summary summary;
 
     // Differences that count: drift neither accepted nor waiting. `strict` counts the waiting ones too.
@@ -58,9 +60,9 @@ struct Evaluation {
 struct EvaluateOptions {
     bool image = false;  // --root: planes live and evidence are left out, generators are in-image
     bool prune = false;
-    const Record* record = nullptr;   // none: never applied
-    bool record_readable = true;      // false: kinds are left out
-    bool verbose = false;             // findings about what builtin rules left out
+    const Record* record = nullptr;  // none: never applied
+    bool record_readable = true;     // false: kinds are left out
+    bool verbose = false;            // findings about what builtin rules left out
 };
 
 // Asks each resource once. Performs nothing; the same answers of `host` give the same Evaluation.

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "engine/base/digest.h"
@@ -42,6 +42,7 @@ class FileFold {
         is_there_ = text.has_value();
         if (text) bytes_ = std::move(*text);
         if (!text && text.error().kind != ErrorKind::no_such_file) error_ = to_text(text.error());
+        digest_ = is_there_ ? digest_of(bytes_) : std::string(no_file_digest);
     }
 
     // The action takes part in the folded one, or its edit cannot be made: then what it serves becomes a gap.
@@ -49,18 +50,13 @@ class FileFold {
         const auto& edit = std::get<EditFile>(action.step);
         auto why = error_;
         if (why.empty()) {
-            const auto digest = is_there_ ? digest_of(bytes_) : std::string(no_file_digest);
-            if (edit.digest != digest) STORPOL_BUG("an edit made from other bytes than those of " + path_);
-            why = changes_nothing(edit);
+            if (edit.digest != digest_) STORPOL_BUG("an edit made from other bytes than those of " + path_);
+            const auto* own = std::get_if<OwnLines>(&edit.edit);
+            why = own != nullptr ? take_own(*own) : take_field(std::get<FieldWords>(edit.edit));
         }
         if (!why.empty()) {
             for (const auto& served : action.serves) gaps.push_back({served, std::nullopt, why});
             return;
-        }
-        if (const auto* own = std::get_if<OwnLines>(&edit.edit)) {
-            add_own(*own);
-        } else {
-            add_field(std::get<FieldWords>(edit.edit));
         }
         if (!folded_) {
             folded_ = std::move(action);
@@ -77,80 +73,83 @@ class FileFold {
             for (const auto& served : folded_->serves) gaps.push_back({served, std::nullopt, to_text(after.error())});
             return;
         }
-        const auto before = is_there_ ? digest_of(bytes_) : std::string(no_file_digest);
         const std::string_view old_text = is_there_ ? std::string_view(bytes_) : std::string_view{};
         folded_->target = path_;
-        if (!own_.empty() && OwnFile::parse(*after).is_empty()) {
+        if (own_file_ && own_file_->is_empty()) {
             if (!is_there_) return;
             folded_->verb = Verb::remove;
-            folded_->step = DeleteFile{path_, before};
+            folded_->step = DeleteFile{path_, digest_};
             folded_->diff = unified_diff(path_, old_text, std::string_view{});
         } else {
             folded_->diff = unified_diff(path_, old_text, *after);
-            folded_->step = ReplaceFile{path_, before, std::move(*after), 0644};
+            folded_->step = ReplaceFile{path_, digest_, std::move(*after), 0644};
         }
         actions.push_back(std::move(*folded_));
     }
 
   private:
-    // An edit that would leave the file as it is cannot close a difference: to do it again and again helps nobody.
-    std::string changes_nothing(const EditFile& edit) const {
-        const auto same = std::string("editing ") + printable(path_) + " changes nothing: it has what is wanted already";
-        if (const auto* own = std::get_if<OwnLines>(&edit.edit)) {
-            auto file = OwnFile::parse(bytes_);
-            if (own->section.empty() && own->lines.empty()) {
-                file.remove(own->address);
-            } else if (auto set = file.set(own->section, own->address, own->lines); !set) {
-                return to_text(set.error());
-            }
-            return file.render() == bytes_ ? same : std::string();
-        }
-        const auto& words = std::get<FieldWords>(edit.edit);
-        const auto after = edit_words(bytes_, words.line, words.field, words.take_out, words.put_in);
-        if (!after) return to_text(after.error());
-        return *after == bytes_ ? same : std::string();
-    }
-
-    void add_own(const OwnLines& own) {
+    // Each answers why the edit cannot be made, or nothing. An edit that would leave the file as it is is none: it
+    // cannot close a difference, and to do it again and again helps nobody.
+    std::string take_own(const OwnLines& own) {
         if (!fields_.empty()) STORPOL_BUG(path_ + " is edited as an own and as a shared file");
         const auto [at, is_new] = own_.insert({{own.section, own.address}, own});
         if (!is_new && at->second != own) STORPOL_BUG("two edits of " + own.address + " contradict each other");
+        if (!own_file_) {
+            own_file_ = OwnFile::parse(bytes_);
+            for (auto& entry : own_file_->entries()) there_[{entry.section, entry.address}] = std::move(entry.lines);
+        }
+        const auto entry = there_.find({own.section, own.address});
+        if (entry != there_.end() && !own.lines.empty() && entry->second == own.lines) return changes_nothing();
+        if (!own.lines.empty()) {
+            const auto set = own_file_->set(own.section, own.address, own.lines);
+            return set ? std::string() : to_text(set.error());
+        }
+        if (own.section.empty()) {
+            own_file_->remove(own.address);
+        } else {
+            own_file_->remove(own.section, own.address);
+        }
+        return {};
     }
 
-    void add_field(const FieldWords& words) {
-        if (!own_.empty()) STORPOL_BUG(path_ + " is edited as an own and as a shared file");
+    std::string take_field(const FieldWords& words) {
+        if (own_file_) STORPOL_BUG(path_ + " is edited as an own and as a shared file");
+        const auto after = edit_words(bytes_, words.line, words.field, words.take_out, words.put_in);
+        if (!after) return to_text(after.error());
+        if (*after == bytes_) return changes_nothing();
         auto& field = fields_[{words.line, words.field}];
         add_words(field.take_out, words.take_out);
         add_words(field.put_in, words.put_in);
         for (const auto& word : field.put_in) {
             if (holds(field.take_out, word)) STORPOL_BUG("\"" + word + "\" is put in and taken out of " + path_);
         }
+        return {};
+    }
+
+    std::string changes_nothing() const {
+        return "editing " + printable(path_) + " changes nothing: it has what is wanted already";
     }
 
     Result<std::string> edited() const {
+        if (own_file_) return own_file_->render();
         std::string text = bytes_;
         for (const auto& [place, field] : fields_) {
             auto after = edit_words(text, place.first, place.second, field.take_out, field.put_in);
             if (!after) return after;
             text = std::move(*after);
         }
-        if (own_.empty()) return text;
-        auto file = OwnFile::parse(text);
-        for (const auto& [place, own] : own_) {
-            if (own.section.empty() && own.lines.empty()) {
-                file.remove(own.address);
-            } else if (auto set = file.set(own.section, own.address, own.lines); !set) {
-                return tl::unexpected<Error>(set.error());
-            }
-        }
-        return file.render();
+        return text;
     }
 
     std::string path_;
     bool is_there_ = false;
     std::string bytes_;
-    std::string error_;  // why the file cannot be edited
-    std::map<std::pair<std::string, std::string>, OwnLines> own_;  // by section and address
+    std::string digest_;
+    std::string error_;                // why the file cannot be edited
+    std::optional<OwnFile> own_file_;  // with the edits so far
+    std::map<std::pair<std::string, std::string>, std::vector<std::string>>
+        there_;                                                    // its lines before, by section and address
+    std::map<std::pair<std::string, std::string>, OwnLines> own_;  // the edits, likewise
     std::map<std::pair<int, int>, Field> fields_;                  // by line and field
     std::optional<Action> folded_;
 };

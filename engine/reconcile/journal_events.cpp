@@ -25,7 +25,9 @@ std::string_view text_of(Outcome outcome) {
     STORPOL_BUG("an outcome without a word");
 }
 
-std::string line_of(const Json& json) { return json.dump() + "\n"; }
+std::string line_of(const Json& json) {
+    return json.dump() + "\n";
+}
 
 // Takes members of one line and keeps the first thing that is wrong with it.
 class Line {
@@ -33,21 +35,26 @@ class Line {
     explicit Line(const Json& json) : json_(json) {}
 
     std::string text(std::string_view key) { return keep(text_member_or_empty(json_, key)); }
+
     std::string needed(std::string_view key) { return keep(text_member(json_, key)); }
+
     int number(std::string_view key) {
         if (!json_.contains(key)) return 0;
         const auto value = keep(int_member(json_, key));
         return value < 0 || value > 1'000'000'000 ? 0 : static_cast<int>(value);
     }
+
     bool flag(std::string_view key) const {
         const auto at = json_.find(key);
         return at != json_.end() && at->is_boolean() && at->get<bool>();
     }
+
     Step step(std::string_view key) {
         const auto at = json_.find(key);
         if (at == json_.end()) return keep(Result<Step>(fail(ErrorKind::invalid, "no \"" + std::string(key) + "\"")));
         return keep(step_from_json(*at));
     }
+
     std::vector<Step> steps(std::string_view key) {
         std::vector<Step> out;
         const Json* list = keep(array_member(json_, key));
@@ -55,12 +62,14 @@ class Line {
         for (const Json& element : *list) out.push_back(keep(step_from_json(element)));
         return out;
     }
+
     template <class T>
     T keep(Result<T> result) {
         if (result) return std::move(*result);
         if (!error_) error_ = result.error();
         return T{};
     }
+
     const std::optional<Error>& error() const { return error_; }
 
   private:
@@ -153,12 +162,9 @@ std::string begin_line(const Transaction& head) {
 std::string intend_line(const JournaledStep& step) {
     Json undo = Json::array();
     for (const auto& back : step.undo) undo.push_back(to_json(back));
-    Json json{{"event", "intend"},
-              {"action", escape_bytes(step.action_id)},
-              {"verb", to_text(step.verb)},
-              {"target", escape_bytes(step.target)},
-              {"step", to_json(step.step)},
-              {"before", escape_bytes(step.before)}};
+    Json json{{"event", "intend"},          {"action", escape_bytes(step.action_id)},
+              {"verb", to_text(step.verb)}, {"target", escape_bytes(step.target)},
+              {"step", to_json(step.step)}, {"before", escape_bytes(step.before)}};
     json["undo"] = std::move(undo);
     return line_of(json);
 }

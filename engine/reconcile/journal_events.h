@@ -8,7 +8,8 @@
 
 // The lines of a journal file: one JSON object each, in the order in which things happened.
 //   {"event": "begin", "command": "apply", "started": "...", ...}
-//   {"event": "intend", "action": "a1", "verb": "drop-in", "target": "...", "step": {...}, "undo": [{...}], "before": "..."}
+//   {"event": "intend", "action": "a1", "verb": "drop-in", "target": "...", "step": {...}, "undo": [{...}], "before":
+//   "..."}
 //   {"event": "step", "outcome": "done", "after": "..."}
 //   {"event": "finish", "finished": "...", "complete": true}
 namespace storpol {

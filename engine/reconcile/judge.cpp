@@ -25,9 +25,15 @@ Unknown not_comparable(const Condition& wanted, const Reading& reading) {
 
 }  // namespace
 
-SettingJudge::SettingJudge(const Policy& policy, const EvaluateOptions& options, const RecordView& record,
+SettingJudge::SettingJudge(const Policy& policy,
+                           const EvaluateOptions& options,
+                           const RecordView& record,
                            const std::string& now)
-    : policy_(policy), options_(options), record_(record), today_(day_of(now)), matched_(policy.accepts().size(), false) {}
+    : policy_(policy),
+      options_(options),
+      record_(record),
+      today_(day_of(now)),
+      matched_(policy.accepts().size(), false) {}
 
 bool SettingJudge::expired(const Accept& accept) const {
     const auto last = day_of(accept.until);
@@ -46,8 +52,9 @@ void SettingJudge::mark_accepts(const Setting& setting, const Observation& obser
     const auto& accepts = policy_.accepts();
     for (std::size_t i = 0; i < accepts.size(); ++i) {
         if (matched_[i] || !glob_match(accepts[i].address, setting.address)) continue;
-        matched_[i] = std::any_of(observed.begin(), observed.end(),
-                                  [&accepts, i](const auto& reading) { return names_plane(accepts[i], reading.first); });
+        matched_[i] = std::any_of(observed.begin(), observed.end(), [&accepts, i](const auto& reading) {
+            return names_plane(accepts[i], reading.first);
+        });
     }
 }
 
@@ -103,13 +110,15 @@ std::vector<Finding> SettingJudge::accept_findings() const {
                                     ": what it accepted counts as drift again; take it out, or set a later day",
                                 to_text(accept.place)});
         } else if (!matched_[i]) {
-            findings.push_back({"accept-matches-nothing", Severity::warning,
-                                named + " matches no setting of this host: take it out, or correct its address or planes",
-                                to_text(accept.place)});
+            findings.push_back(
+                {"accept-matches-nothing", Severity::warning,
+                 named + " matches no setting of this host: take it out, or correct its address or planes",
+                 to_text(accept.place)});
         } else if (!today_) {
-            findings.push_back({"accept-not-judged", Severity::warning,
-                                named + " is not taken: the clock cannot be read, so whether it is in force is not known",
-                                to_text(accept.place)});
+            findings.push_back(
+                {"accept-not-judged", Severity::warning,
+                 named + " is not taken: the clock cannot be read, so whether it is in force is not known",
+                 to_text(accept.place)});
         }
     }
     return findings;
@@ -132,10 +141,18 @@ Summary summary_of(const Evaluation& evaluation) {
     summary.settings = static_cast<int>(evaluation.settings.size());
     for (const auto& state : evaluation.settings) {
         switch (state.verdict) {
-            case Verdict::in_sync: ++summary.in_sync; break;
-            case Verdict::absent: ++summary.absent; break;
-            case Verdict::unknown: ++summary.unknown; break;
-            case Verdict::drift: ++summary.drift; break;
+            case Verdict::in_sync:
+                ++summary.in_sync;
+                break;
+            case Verdict::absent:
+                ++summary.absent;
+                break;
+            case Verdict::unknown:
+                ++summary.unknown;
+                break;
+            case Verdict::drift:
+                ++summary.drift;
+                break;
         }
         bool accepted = false;
         bool waiting = false;

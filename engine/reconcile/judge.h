@@ -15,7 +15,10 @@ namespace storpol {
 class SettingJudge {
   public:
     // `now` is the host's clock; where it cannot be read no accept is taken, as none can be known to be in force.
-    SettingJudge(const Policy& policy, const EvaluateOptions& options, const RecordView& record, const std::string& now);
+    SettingJudge(const Policy& policy,
+                 const EvaluateOptions& options,
+                 const RecordView& record,
+                 const std::string& now);
 
     SettingState judge(const Setting& setting, const Observation& observed);
 

@@ -46,7 +46,8 @@ std::vector<Leftover> all_leftovers(const Resources& resources, const std::set<s
 Finding finding_of(const Leftover& leftover) {
     const auto& address = leftover.entry.address;
     return {"no-longer-in-policy", Severity::warning,
-            printable(address) + " is not in the policy, and its line stays in force: --prune takes it out, or name it in the policy",
+            printable(address) +
+                " is not in the policy, and its line stays in force: --prune takes it out, or name it in the policy",
             leftover.path + ":" + std::to_string(leftover.entry.line)};
 }
 
@@ -54,10 +55,12 @@ Action removal_of(const Leftover& leftover) {
     Action action;
     action.verb = Verb::drop_in;
     action.target = leftover.path;
-    action.step = EditFile{leftover.path, leftover.digest, OwnLines{leftover.entry.address, leftover.entry.section, {}}};
+    action.step =
+        EditFile{leftover.path, leftover.digest, OwnLines{leftover.entry.address, leftover.entry.section, {}}};
     action.when = When::next_boot;
-    action.says = "takes out the line of " + printable(leftover.entry.address) +
-                  ", which the policy no longer names; the value that is in force now stays until something else sets it";
+    action.says =
+        "takes out the line of " + printable(leftover.entry.address) +
+        ", which the policy no longer names; the value that is in force now stays until something else sets it";
     return action;
 }
 

@@ -16,6 +16,7 @@ struct Leftovers {
     std::vector<Finding> findings;  // no-longer-in-policy, and own-file-unreadable
     std::vector<Action> actions;    // with `prune`: edits for the planner to fold
 };
+
 Leftovers find_leftovers(const Resources& resources, const std::set<std::string>& wanted, Host& host, bool prune);
 
 // The addresses that the lines of these own files are of: what --prune forgets in the record.

@@ -131,7 +131,8 @@ ActionOutcome decide(const Action& action, const std::vector<std::string>& allow
     return outcome;
 }
 
-std::vector<ActionOutcome> perform_all(const std::vector<Action>& actions, const ApplyOptions& options,
+std::vector<ActionOutcome> perform_all(const std::vector<Action>& actions,
+                                       const ApplyOptions& options,
                                        JournaledPerformer& performer) {
     std::vector<ActionOutcome> outcomes;
     outcomes.reserve(actions.size());  // by_id points into it

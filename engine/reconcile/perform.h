@@ -10,8 +10,8 @@
 
 namespace storpol {
 
-// Steps done under the journal's eye: intended durably with what undoes them, performed, and their outcome written down.
-// A step that fails is undone at once.
+// Steps done under the journal's eye: intended durably with what undoes them, performed, and their outcome written
+// down. A step that fails is undone at once.
 class JournaledPerformer {
   public:
     // `number` is the open transaction's.
@@ -26,6 +26,7 @@ class JournaledPerformer {
         const Step& step;
         const std::vector<Step>& undo;
     };
+
     // The Error says the cause and what undoing did.
     Result<void> perform(const Request& request);
 
@@ -47,7 +48,8 @@ class JournaledPerformer {
 ActionOutcome decide(const Action& action, const std::vector<std::string>& allow);
 
 // Performs what decide() leaves to be done, in plan order; what needs an action that was not done is skipped.
-std::vector<ActionOutcome> perform_all(const std::vector<Action>& actions, const ApplyOptions& options,
+std::vector<ActionOutcome> perform_all(const std::vector<Action>& actions,
+                                       const ApplyOptions& options,
                                        JournaledPerformer& performer);
 
 }  // namespace storpol

@@ -13,8 +13,8 @@
 namespace storpol {
 namespace {
 
-// Where nothing else orders two actions. Files come first: a failure to persist is then seen before the running kernel is
-// touched. Generators come last, as each is to run once for all that it reads.
+// Where nothing else orders two actions. Files come first: a failure to persist is then seen before the running kernel
+// is touched. Generators come last, as each is to run once for all that it reads.
 int rank_of(const Action& action) {
     if (is_file_step(action.step)) return 0;
     switch (action.verb) {
@@ -59,7 +59,8 @@ std::vector<Action> merge_equal(std::vector<Action> actions) {
     for (auto& action : actions) {
         auto& same_target = by_target[{action.verb, target_name(action)}];
         const auto same = std::find_if(same_target.begin(), same_target.end(), [&](std::size_t at) {
-            return merged[at].step == action.step && merged[at].refused == action.refused && merged[at].undo == action.undo;
+            return merged[at].step == action.step && merged[at].refused == action.refused &&
+                   merged[at].undo == action.undo;
         });
         if (same != same_target.end()) {
             merge_into(merged[*same], std::move(action));
@@ -171,7 +172,8 @@ Plan make_plan(std::vector<Action> proposed, std::vector<Gap> gaps, Host& host) 
     auto actions = merge_equal(fold_edits(std::move(proposed), gaps, host));
     plan.actions = Ordering(std::move(actions)).sort();
     plan.gaps = std::move(gaps);
-    std::stable_sort(plan.gaps.begin(), plan.gaps.end(), [](const Gap& one, const Gap& other) { return one.of < other.of; });
+    std::stable_sort(plan.gaps.begin(), plan.gaps.end(),
+                     [](const Gap& one, const Gap& other) { return one.of < other.of; });
     return plan;
 }
 

@@ -18,8 +18,9 @@ class Host;
 // field that contradict each other are one too.
 Plan make_plan(std::vector<Action> proposed, std::vector<Gap> gaps, Host& host);
 
-// `diff -u` of two texts with the path as both names; empty for equal texts. An absent side is std::string_view{} (no data,
-// other than the empty text of an empty file) and is named /dev/null. The bytes are the files': printable() is the reader's.
+// `diff -u` of two texts with the path as both names; empty for equal texts. An absent side is std::string_view{} (no
+// data, other than the empty text of an empty file) and is named /dev/null. The bytes are the files': printable() is
+// the reader's.
 std::string unified_diff(std::string_view path, std::string_view before, std::string_view after);
 
 }  // namespace storpol

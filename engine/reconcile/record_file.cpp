@@ -57,7 +57,8 @@ class RecordMaker {
         const auto key = RecordView::key_of(of, setting.device);
         switch (plane.verdict) {
             case Verdict::in_sync:
-                record_.applied.push_back({of, setting.device, setting.condition_on(plane.plane), found_text(plane.reading)});
+                record_.applied.push_back(
+                    {of, setting.device, setting.condition_on(plane.plane), found_text(plane.reading)});
                 break;
             case Verdict::drift:
                 if (!plane.accepted) add_open(setting, of);
@@ -181,16 +182,21 @@ Result<OpenedRecord> open_record(StateStore& store) {
     const auto aside = std::string(record_name) + ".broken";
     if (auto kept = store.replace(aside, *text); !kept) return tl::unexpected<Error>(kept.error());
     if (auto gone = store.remove(record_name); !gone) return tl::unexpected<Error>(gone.error());
-    opened.finding = Finding{"record-broken", Severity::warning,
-                             "the last-applied record could not be read (" + record.error().what + ") and was moved to " +
-                                 aside + "; a new one begins, so every difference counts as new",
-                             std::string(record_name)};
+    opened.finding =
+        Finding{"record-broken", Severity::warning,
+                "the last-applied record could not be read (" + record.error().what + ") and was moved to " + aside +
+                    "; a new one begins, so every difference counts as new",
+                std::string(record_name)};
     return opened;
 }
 
-Record next_record(const RecordInput& input) { return RecordMaker(input).make(); }
+Record next_record(const RecordInput& input) {
+    return RecordMaker(input).make();
+}
 
-Record without_renewed_waits(const Record& old, const std::vector<ActionOutcome>& outcomes, const std::string& boot_id) {
+Record without_renewed_waits(const Record& old,
+                             const std::vector<ActionOutcome>& outcomes,
+                             const std::string& boot_id) {
     std::set<std::string> worked_on;
     for (const auto& served : served_by_done(outcomes, Of::all_steps)) worked_on.insert(served.address);
     Record record = old;

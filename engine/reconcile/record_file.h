@@ -20,6 +20,7 @@ struct OpenedRecord {
     std::optional<Record> record;    // none: there never was an apply
     std::optional<Finding> finding;  // a broken one was moved aside
 };
+
 // For apply: a record that is not JSON of ours goes to applied.json.broken. An Error where it cannot be read or moved.
 Result<OpenedRecord> open_record(StateStore& store);
 
@@ -33,6 +34,7 @@ struct RecordInput {
     std::string now;
     std::string boot_id;
 };
+
 // Every setting and plane in sync with its Condition, what waits, what was tried; entries of other addresses, of other
 // devices, of planes that were not observed or are unknown now stay as they were.
 Record next_record(const RecordInput& input);

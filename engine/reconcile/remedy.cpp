@@ -42,8 +42,11 @@ bool is_generator(Verb verb) {
 
 class Fitting {
   public:
-    Fitting(std::vector<SettingState>& states, const std::vector<Difference>& differences, const RecordView& record,
-            const BootFacts& boot, const EvaluateOptions& options)
+    Fitting(std::vector<SettingState>& states,
+            const std::vector<Difference>& differences,
+            const RecordView& record,
+            const BootFacts& boot,
+            const EvaluateOptions& options)
         : record_(record), boot_(boot), options_(options) {
         for (auto& state : states) states_.emplace(state.setting.address, &state);
         for (const auto& difference : differences) open_.insert({difference.setting->address, difference.plane});
@@ -65,7 +68,8 @@ class Fitting {
             gaps.push_back(std::move(gap));
         }
         for (const auto& of : open_) {
-            gaps.push_back({of, std::nullopt, std::string(options_.image ? "cannot be done in an image" : no_way_known)});
+            gaps.push_back(
+                {of, std::nullopt, std::string(options_.image ? "cannot be done in an image" : no_way_known)});
         }
         for (auto& gap : gaps) settle(gap);
         proposed.gaps = std::move(gaps);
@@ -129,7 +133,8 @@ class Fitting {
                 if (tried == nullptr) {
                     serves.push_back(served);
                 } else if (told.insert(served).second) {
-                    tried_.push_back({served, std::nullopt, "tried at " + tried->at + ", the kernel holds " + tried->found});
+                    tried_.push_back(
+                        {served, std::nullopt, "tried at " + tried->at + ", the kernel holds " + tried->found});
                 }
             }
             if (serves.empty() && !action.serves.empty()) continue;
@@ -159,7 +164,8 @@ class Fitting {
             const bool other_mount = gap.waits == When::next_mount && !gap.mount_id.empty() &&
                                      !entry->mount_id.empty() && gap.mount_id != entry->mount_id;
             if (entry->boot_id != boot_.boot_id) {
-                gap.cannot = "did not take effect at the boot of " + (boot_.boot_time.empty() ? "this kernel" : boot_.boot_time);
+                gap.cannot =
+                    "did not take effect at the boot of " + (boot_.boot_time.empty() ? "this kernel" : boot_.boot_time);
                 gap.waits.reset();
             } else if (other_mount) {
                 gap.cannot = "did not take effect when it was mounted anew";
@@ -181,8 +187,12 @@ class Fitting {
 
 }  // namespace
 
-Remedy fit_remedy(Remedy proposed, std::vector<SettingState>& states, const std::vector<Difference>& differences,
-                  const RecordView& record, const BootFacts& boot, const EvaluateOptions& options) {
+Remedy fit_remedy(Remedy proposed,
+                  std::vector<SettingState>& states,
+                  const std::vector<Difference>& differences,
+                  const RecordView& record,
+                  const BootFacts& boot,
+                  const EvaluateOptions& options) {
     return Fitting(states, differences, record, boot, options).fit(std::move(proposed));
 }
 

@@ -23,7 +23,11 @@ struct BootFacts {
 // Fits one domain's remedy to what the record and the kind of host say, and writes into `states` what waits and what
 // cannot be done: drops what an image cannot take and what was tried in this boot, and gives every difference that
 // is left without an action its gap. An action for what is no difference is a bug of its resource.
-Remedy fit_remedy(Remedy proposed, std::vector<SettingState>& states, const std::vector<Difference>& differences,
-                  const RecordView& record, const BootFacts& boot, const EvaluateOptions& options);
+Remedy fit_remedy(Remedy proposed,
+                  std::vector<SettingState>& states,
+                  const std::vector<Difference>& differences,
+                  const RecordView& record,
+                  const BootFacts& boot,
+                  const EvaluateOptions& options);
 
 }  // namespace storpol

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/base/text.h"
+#include "engine/reconcile/judge.h"
 #include "engine/report/report.h"
 #include "engine/report/setting_text.h"
 #include "engine/report/text_writer.h"
@@ -71,32 +72,11 @@ std::string bracketed_name(std::string_view address) {
 }
 
 bool names(std::string_view word, const std::string& address) {
+    if (word.empty()) return false;
     if (glob_match(word, address) || word == bracketed_name(address)) return true;
     const std::size_t size = word.size();
     if (address.size() <= size || address.compare(0, size, word) != 0) return false;
     return address[size] == '[' || address[size] == '.';  // a domain, or a thing of it: fstrim, mount["/"]
-}
-
-void count(Summary& summary, const SettingState& state) {
-    summary.settings += 1;
-    switch (state.verdict) {
-        case Verdict::in_sync:
-            summary.in_sync += 1;
-            break;
-        case Verdict::drift:
-            summary.drift += 1;
-            break;
-        case Verdict::unknown:
-            summary.unknown += 1;
-            break;
-        case Verdict::absent:
-            summary.absent += 1;
-            break;
-    }
-    const auto has = [&](auto test) { return std::any_of(state.planes.begin(), state.planes.end(), test); };
-    if (has([](const PlaneState& plane) { return plane.accepted.has_value(); })) summary.accepted += 1;
-    if (has([](const PlaneState& plane) { return plane.waits.has_value(); })) summary.waiting += 1;
-    if (has([](const PlaneState& plane) { return plane.waits == When::next_boot; })) summary.reboot_pending = true;
 }
 
 }  // namespace
@@ -106,7 +86,6 @@ Evaluation selected(const Evaluation& evaluation, std::string_view word) {
     for (const SettingState& state : evaluation.settings) {
         if (!names(word, state.setting.address)) continue;
         part.settings.push_back(state);
-        count(part.summary, state);
     }
     const auto is_kept = [&](const SettingPlane& of) {
         return std::any_of(part.settings.begin(), part.settings.end(),
@@ -116,7 +95,7 @@ Evaluation selected(const Evaluation& evaluation, std::string_view word) {
         if (std::any_of(action.serves.begin(), action.serves.end(), is_kept)) part.plan.actions.push_back(action);
     for (const Gap& gap : evaluation.plan.gaps)
         if (is_kept(gap.of)) part.plan.gaps.push_back(gap);
-    part.summary.actions = static_cast<int>(part.plan.actions.size());
+    part.summary = summary_of(part);
     return part;
 }
 

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "engine/base/text.h"
 
@@ -40,9 +42,11 @@ std::string text_of(const Reading& reading) {
     if (const auto* found = std::get_if<Found>(&reading.state))
         return printable(found->raw.empty() ? to_text(found->value) : found->raw);
     if (const auto* unset = std::get_if<Unset>(&reading.state)) {
-        if (!unset->default_value) return "not set";
         const std::string from =
             unset->default_from.empty() ? "" : fmt::format(" ({})", printable(unset->default_from));
+        if (!unset->default_value) return "not set" + from;
+        // Resources say "no limit" so (a byte limit while its ratio is in force); the number tells people nothing.
+        if (*unset->default_value == Value{std::numeric_limits<std::int64_t>::max()}) return "not set" + from;
         return fmt::format("not set, default {}{}", printable(to_text(*unset->default_value)), from);
     }
     if (const auto* absent = std::get_if<Absent>(&reading.state)) return printable(absent->why);

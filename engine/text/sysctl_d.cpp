@@ -29,8 +29,8 @@ struct Cut {
     std::size_t whole = 0;    // with it
 };
 
-// systemd basic/fileio.c, read_line_full: '\n', '\r' and NUL end a line, and "\r\n" or "\n\r" are one end; after a NUL nothing
-// more belongs to it.
+// systemd basic/fileio.c, read_line_full: '\n', '\r' and NUL end a line, and "\r\n" or "\n\r" are one end; after a NUL
+// nothing more belongs to it.
 Cut cut_as_systemd(std::string_view text) {
     unsigned seen = 0;
     Cut cut;
@@ -106,9 +106,12 @@ std::vector<SysctlLine> parse_sysctl_d(std::string_view text, SysctlDialect dial
         line.bytes = text.substr(0, cut.whole);
         reading = reading && !(dialect == SysctlDialect::systemd && cut.content >= longest_line);
         const std::string_view content = text.substr(0, cut.content);
-        if (!reading) line.kind = SysctlLine::Kind::unread;
-        else if (dialect == SysctlDialect::busybox) parse_busybox(content.substr(0, content.find('\0')), line);
-        else parse_content(content.substr(0, content.find('\0')), line);
+        if (!reading)
+            line.kind = SysctlLine::Kind::unread;
+        else if (dialect == SysctlDialect::busybox)
+            parse_busybox(content.substr(0, content.find('\0')), line);
+        else
+            parse_content(content.substr(0, content.find('\0')), line);
         lines.push_back(std::move(line));
         text.remove_prefix(cut.whole);
     }
@@ -140,8 +143,10 @@ std::string simplified(std::string_view path) {
 
 void swap_separators(std::string& text) {
     for (char& c : text) {
-        if (c == '.') c = '/';
-        else if (c == '/') c = '.';
+        if (c == '.')
+            c = '/';
+        else if (c == '/')
+            c = '.';
     }
 }
 
@@ -163,7 +168,9 @@ std::string sysctl_name(std::string_view path) {
     return name;
 }
 
-bool is_sysctl_glob(std::string_view path) { return path.find_first_of("*?[") != std::string_view::npos; }
+bool is_sysctl_glob(std::string_view path) {
+    return path.find_first_of("*?[") != std::string_view::npos;
+}
 
 bool sysctl_glob_match(const std::string& pattern, const std::string& path) {
     return fnmatch(pattern.c_str(), path.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0;

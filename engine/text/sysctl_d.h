@@ -52,7 +52,8 @@ bool is_sysctl_glob(std::string_view path);
 bool sysctl_glob_match(const std::string& pattern, const std::string& path);
 
 // The number the kernel stores when this is written to an integer key (kernel/sysctl.c, proc_get_long): blanks first, a
-// sign, decimal, 0x or octal digits, then the end or a blank: "150 # why" is 150, "0x64" 100; "1e2", "60.5", "" are none.
+// sign, decimal, 0x or octal digits, then the end or a blank: "150 # why" is 150, "0x64" 100; "1e2", "60.5", "" are
+// none.
 std::optional<std::int64_t> parse_kernel_number(std::string_view text);
 
 }  // namespace storpol

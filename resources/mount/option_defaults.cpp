@@ -81,7 +81,16 @@ Default hidden_value(std::string_view fstype, const PropertySpec& spec, const Mo
     return default_of(fstype, spec.name, facts);
 }
 
-void add_shown(OptionSet& set, std::string_view fstype, const std::vector<std::string_view>& words, const MountFacts& facts) {
+// "ssd_spread" alone is shown where both it and ssd are on.
+void add_shown_implied(OptionSet& set, const OptionSpec& spec, std::string_view word) {
+    for (const std::string_view implied : split_words(spec.implies)) {
+        const std::size_t equals = implied.find('=');
+        set.settings.try_emplace(std::string(implied.substr(0, equals)),
+                                 OptionValue{std::string(implied.substr(equals + 1)), Origin::shown, std::string(word)});
+    }
+}
+
+void add_shown(OptionSet& set, std::string_view fstype, const std::vector<std::string_view>& words) {
     for (const std::string_view word : words) {
         const OptionSpec* const spec = find_option(fstype, word);
         if (spec == nullptr) {
@@ -95,7 +104,10 @@ void add_shown(OptionSet& set, std::string_view fstype, const std::vector<std::s
             else set.unknown.emplace_back(word);
         }
     }
-    (void)facts;
+    for (const std::string_view word : words) {
+        const OptionSpec* const spec = find_option(fstype, word);
+        if (spec != nullptr && spec->kind == OptionClass::setting) add_shown_implied(set, *spec, word);
+    }
 }
 
 }  // namespace
@@ -131,6 +143,13 @@ OptionSet expected_live(std::string_view fstype, std::string_view list, const Mo
     all += list;
     OptionSet set = parse_options(fstype, all, facts.kernel);
     add_defaults(set, fstype, facts);
+    for (const std::string_view word : split_options(list)) {
+        const OptionSpec* const spec = find_option(fstype, word);
+        const OptionValue* const own = spec == nullptr ? nullptr : set.find(spec->property);
+        if (own == nullptr || own->word != word || !set.problems.empty()) continue;
+        std::string why = conflict_with(set, fstype, word);
+        if (!why.empty()) set.problems.push_back({std::string(word), std::move(why)});
+    }
     const bool drops = fstype == "xfs" || (fstype == "ext4" && facts.kernel && *facts.kernel >= ext4_drops_discard);
     if (drops && facts.device_discards == false && set.find("discard") != nullptr) {
         set.settings["discard"] = OptionValue{"off", Origin::implied, "device without discard"};
@@ -142,16 +161,16 @@ OptionSet live_options(std::string_view fstype, const LiveText& text, const Moun
     OptionSet set;
     std::vector<std::string_view> per_mount = split_options(text.mount_options);
     const bool read_only = std::find(per_mount.begin(), per_mount.end(), "ro") != per_mount.end();
-    add_shown(set, fstype, live_words(fstype, text.super_options), facts);
+    add_shown(set, fstype, live_words(fstype, text.super_options));
     if (text.ext4_options) {
         std::vector<std::string_view> lines;
         for (const std::string_view line : split_lines(*text.ext4_options)) {
             if (!trim(line).empty() && line != "rw" && line != "ro") lines.push_back(trim(line));
         }
         set.unknown.clear();  // the list repeats them
-        add_shown(set, fstype, lines, facts);
+        add_shown(set, fstype, lines);
     }
-    add_shown(set, fstype, per_mount, facts);
+    add_shown(set, fstype, per_mount);
     const std::vector<std::string_view> super = live_words(fstype, text.super_options);
     const bool super_read_only = std::find(super.begin(), super.end(), "ro") != super.end();
     set.settings["ro"] = OptionValue{read_only || super_read_only ? "on" : "off", Origin::shown,
@@ -163,6 +182,13 @@ OptionSet live_options(std::string_view fstype, const LiveText& text, const Moun
         const std::string name(spec->name);
         if (value.value) set.settings[name] = OptionValue{*value.value, Origin::default_value, value.from};
         else set.unknown_settings[name] = value.from;
+    }
+    // ext4 prints journal_async_commit only together with the checksum bit that it implies (_ext4_show_options).
+    const OptionValue* const checksum = set.find("journal_checksum");
+    const OptionValue* const async = set.find("journal_async_commit");
+    if (async != nullptr && async->origin != Origin::shown && (checksum == nullptr || checksum->value == "off")) {
+        set.settings.erase("journal_async_commit");
+        set.unknown_settings["journal_async_commit"] = "not shown while journal_checksum is off";
     }
     return set;
 }

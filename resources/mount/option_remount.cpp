@@ -34,11 +34,20 @@ std::string why_next_mount(std::string_view fstype, const PropertySpec& spec, co
     return {};
 }
 
-void change_super(RemountPlan& plan, std::string_view fstype, const PropertySpec& spec, const WantedValue& wanted,
+// A mount takes dioread_nolock back silently beside data=journal; a remount refuses it (kernel fs/ext4/super.c).
+bool excluded_while_live(std::string_view fstype, const OptionSet& live, const WantedValue& wanted) {
+    if (fstype != "ext4" || wanted.property != "dioread_nolock" || wanted.value != "on") return false;
+    const OptionValue* const data = live.find("data");
+    return data != nullptr && data->value == "journal";
+}
+
+void change_super(RemountPlan& plan, std::string_view fstype, const OptionSet& live, const WantedValue& wanted,
                   std::optional<KernelVersion> kernel) {
-    std::string why = why_next_mount(fstype, spec, wanted);
+    std::string why = why_next_mount(fstype, *find_property(fstype, wanted.property), wanted);
     const auto word = word_for(fstype, wanted.property, wanted.value, kernel);
     if (why.empty() && !word) why = std::string(fstype) + " has no word that sets " + wanted.property + " to " + wanted.value;
+    if (why.empty()) why = conflict_with(live, fstype, *word);
+    if (why.empty() && excluded_while_live(fstype, live, wanted)) why = *word + " excludes data=journal";
     if (why.empty()) plan.super.push_back(parameter_of(*word));
     else plan.next_mount[wanted.property] = why;
 }
@@ -51,7 +60,7 @@ bool names(const std::vector<SuperParameter>& parameters, std::string_view fstyp
 }
 
 // f2fs starts a remount from its defaults (default_options(sbi, true)), so all that is live is said again.
-void repeat_live(RemountPlan& plan, std::string_view fstype, const OptionSet& live, std::optional<KernelVersion> kernel) {
+void repeat_all(RemountPlan& plan, std::string_view fstype, const OptionSet& live, std::optional<KernelVersion> kernel) {
     std::vector<SuperParameter> repeated;
     for (const auto& entry : live.settings) {
         const PropertySpec* const spec = find_property(fstype, entry.first);
@@ -62,6 +71,27 @@ void repeat_live(RemountPlan& plan, std::string_view fstype, const OptionSet& li
     plan.super.insert(plan.super.begin(), repeated.begin(), repeated.end());
 }
 
+// One word that the filesystem forgets when a remount does not name it.
+struct Forgotten {
+    std::string_view fstype;
+    std::string_view property;
+    std::string_view value;
+    std::string_view word;
+    std::string_view otherwise;  // what it falls back to
+};
+constexpr Forgotten forgotten[] = {
+    {"xfs", "inode-size", "32", "inode32", "64"},  // xfs_fs_reconfigure
+    {"btrfs", "acl", "off", "noacl", "on"},        // seen on 6.18
+};
+
+void repeat_forgotten(RemountPlan& plan, std::string_view fstype, const OptionSet& live) {
+    for (const Forgotten& one : forgotten) {
+        const OptionValue* const now = live.find(one.property);
+        if (one.fstype != fstype || now == nullptr || now->value != one.value || names(plan.super, fstype, one.property)) continue;
+        plan.super.insert(plan.super.begin(), {std::string(one.word), std::nullopt});
+    }
+}
+
 }  // namespace
 
 std::string to_text(const SuperParameter& parameter) {
@@ -70,18 +100,17 @@ std::string to_text(const SuperParameter& parameter) {
 
 OptionSet after_reconfigure(std::string_view fstype, const OptionSet& live, std::span<const SuperParameter> parameters,
                             std::optional<KernelVersion> kernel) {
+    OptionSet before = live;
     std::vector<std::string> words;
-    bool inode32 = false;
-    for (const SuperParameter& parameter : parameters) {
-        std::string word = to_text(parameter);
-        inode32 = word == "inode32" || (inode32 && word != "inode64");
-        const OptionSpec* const spec = find_option(fstype, word);
-        const PropertySpec* const property = spec == nullptr ? nullptr : find_property(fstype, spec->property);
-        const bool ignored = property != nullptr && property->remount == AtRemount::ignored;
-        if (!ignored) words.push_back(std::move(word));
+    for (const SuperParameter& parameter : parameters) words.push_back(to_text(parameter));
+    for (const Forgotten& one : forgotten) {
+        if (one.fstype == fstype) before.settings[std::string(one.property)].value = one.otherwise;
     }
-    OptionSet set = apply_options(live, fstype, join(words, ","), kernel);
-    if (fstype == "xfs" && !inode32) set.settings["inode-size"].value = "64";
+    OptionSet set = apply_options(before, fstype, join(words, ","), kernel);
+    for (const PropertySpec* const spec : properties_of(fstype)) {
+        const OptionValue* const old = live.find(spec->name);
+        if (spec->remount == AtRemount::ignored && old != nullptr) set.settings[std::string(spec->name)] = *old;
+    }
     return set;
 }
 
@@ -94,14 +123,11 @@ RemountPlan plan_remount(std::string_view fstype, const OptionSet& live, std::sp
         if (spec == nullptr || (now != nullptr && now->value == one.value)) continue;
         asked.push_back(one.property);
         if (spec->scope == Scope::per_mount || one.property == "ro") change_attribute(plan, one);
-        if (spec->scope != Scope::per_mount) change_super(plan, fstype, *spec, one, facts.kernel);
+        if (spec->scope != Scope::per_mount) change_super(plan, fstype, live, one, facts.kernel);
     }
     if (plan.super.empty()) return plan;
-    const OptionValue* const inode_size = live.find("inode-size");
-    if (fstype == "xfs" && inode_size != nullptr && inode_size->value == "32" && !names(plan.super, fstype, "inode-size")) {
-        plan.super.insert(plan.super.begin(), {"inode32", std::nullopt});
-    }
-    if (fstype == "f2fs") repeat_live(plan, fstype, live, facts.kernel);
+    repeat_forgotten(plan, fstype, live);
+    if (fstype == "f2fs") repeat_all(plan, fstype, live, facts.kernel);
     const OptionSet after = after_reconfigure(fstype, live, plan.super, facts.kernel);
     for (const auto& entry : after.settings) {
         const OptionValue* const old = live.find(entry.first);

@@ -94,31 +94,25 @@ void settle_ext4_journal_data(OptionSet& set, const std::vector<std::string_view
     }
 }
 
-bool conflict_holds(const OptionSet& set, std::string_view conflict) {
-    const std::size_t equals = conflict.find('=');
-    const OptionValue* const other = set.find(conflict.substr(0, equals));
-    if (other == nullptr || other->origin != Origin::written) return false;
-    return equals == std::string_view::npos || other->value == conflict.substr(equals + 1);
-}
-
-// "journal:delalloc=on" holds for the value journal alone.
+// What the words exclude among themselves; what they exclude of the defaults is for expected_live().
 void note_conflicts(OptionSet& set, std::string_view fstype, const std::vector<std::string_view>& words) {
+    OptionSet written;
+    for (const auto& entry : set.settings) {
+        if (entry.second.origin == Origin::written) written.settings.insert(entry);
+    }
     for (const std::string_view word : words) {
         const OptionSpec* const spec = find_option(fstype, word);
-        if (spec == nullptr || spec->kind != OptionClass::setting) continue;
-        for (std::string_view conflict : split_words(spec->conflicts)) {
-            const std::size_t colon = conflict.find(':');
-            const OptionValue* const own = set.find(spec->property);
-            if (own == nullptr || own->word != word) continue;  // another word won
-            if (colon != std::string_view::npos) {
-                if (own->value != conflict.substr(0, colon)) continue;
-                conflict.remove_prefix(colon + 1);
-            }
-            if (conflict_holds(set, conflict)) {
-                set.problems.push_back({std::string(word), std::string(word) + " excludes " + std::string(conflict)});
-            }
-        }
+        const OptionValue* const own = spec == nullptr ? nullptr : set.find(spec->property);
+        if (own == nullptr || own->word != word) continue;  // another word won
+        std::string why = conflict_with(written, fstype, word);
+        if (!why.empty()) set.problems.push_back({std::string(word), std::move(why)});
     }
+}
+
+// A new xfs mount takes sync for wsync too, a remount does not (seen on 6.18).
+void settle_xfs_sync(OptionSet& set) {
+    const OptionValue* const sync = set.find("sync");
+    if (sync != nullptr && sync->value == "on") set.settings["wsync"] = OptionValue{"on", Origin::implied, sync->word};
 }
 
 }  // namespace
@@ -141,8 +135,30 @@ std::vector<std::string_view> split_options(std::string_view list) {
     return words;
 }
 
+// "journal:delalloc=on" holds for the value journal alone, "sunit" for any value.
+std::string conflict_with(const OptionSet& set, std::string_view fstype, std::string_view word) {
+    const OptionSpec* const spec = find_option(fstype, word);
+    if (spec == nullptr || spec->kind != OptionClass::setting) return {};
+    const auto value = value_of_word(*spec, word);
+    for (std::string_view conflict : split_words(spec->conflicts)) {
+        const std::size_t colon = conflict.find(':');
+        if (colon != std::string_view::npos) {
+            if (!value || *value != conflict.substr(0, colon)) continue;
+            conflict.remove_prefix(colon + 1);
+        }
+        const std::size_t equals = conflict.find('=');
+        const OptionValue* const other = set.find(conflict.substr(0, equals));
+        if (other == nullptr) continue;
+        if (equals != std::string_view::npos && other->value != conflict.substr(equals + 1)) continue;
+        return std::string(word) + " excludes " + std::string(conflict);
+    }
+    return {};
+}
+
 OptionSet parse_options(std::string_view fstype, std::string_view list, std::optional<KernelVersion> kernel) {
-    return apply_options({}, fstype, list, kernel);
+    OptionSet set = apply_options({}, fstype, list, kernel);
+    if (fstype == "xfs") settle_xfs_sync(set);
+    return set;
 }
 
 OptionSet apply_options(OptionSet base, std::string_view fstype, std::string_view list, std::optional<KernelVersion> kernel) {

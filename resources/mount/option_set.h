@@ -68,6 +68,9 @@ OptionSet parse_options(std::string_view fstype, std::string_view list, std::opt
 // The same words put on top of what already holds, as a remount puts them; parse_options() starts from nothing.
 OptionSet apply_options(OptionSet base, std::string_view fstype, std::string_view list, std::optional<KernelVersion> kernel = {});
 
+// Why the kernel refuses a word while the set holds, by the table's conflicts ("data=ordered"); empty where it does not.
+std::string conflict_with(const OptionSet& set, std::string_view fstype, std::string_view word);
+
 // Adds the default of every property that is not set, or says in `unknown_settings` why it is not known.
 void add_defaults(OptionSet& set, std::string_view fstype, const MountFacts& facts);
 

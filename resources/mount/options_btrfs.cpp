@@ -4,7 +4,7 @@
 // tests/resources/mount_options_kernel_test.cpp.
 //
 // Words act in the order they stand in: the last of nodatacow and compress wins. Options are of the filesystem, not of a
-// subvolume, and keep their values over a remount that does not name them. `nodiscard` is remembered and never shown.
+// subvolume, and keep their values over a remount that does not name them, noacl excepted. `nodiscard` is remembered and never shown.
 #include "resources/mount/option_table.h"
 
 namespace storpol::option_table {
@@ -112,7 +112,7 @@ constexpr PropertySpec properties[] = {
     on_unless_shown("barrier"),
     on_unless_shown("treelog"),
     plain("flushoncommit", AtRemount::yes),
-    on_unless_shown("acl"),
+    noting(on_unless_shown("acl"), "a remount that does not repeat noacl switches it on"),
     plain("enospc_debug", AtRemount::yes),
     noting(by(fixed("thread_pool", "", AtRemount::yes), DefaultFrom::kernel, Shown::when_changed), "CPUs + 2, at most 8"),
     fixed("max_inline", "2048", AtRemount::yes, "bytes"),

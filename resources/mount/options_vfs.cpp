@@ -109,7 +109,7 @@ constexpr PropertySpec properties[] = {
     per_mount("nosymfollow"),
     noting(plain("ro", AtRemount::yes), "of the mount and of its superblock; either makes it read-only"),
     plain("sync", AtRemount::yes),
-    noting(plain("dirsync", AtRemount::yes), "cleared by a remount through mount(2) that does not name it"),
+    noting(plain("dirsync", AtRemount::refused), "fsconfig(2) refuses it; a remount through mount(2) loses it"),
     plain("lazytime", AtRemount::yes),
 };
 

@@ -100,7 +100,7 @@ constexpr PropertySpec properties[] = {
     fixed("allocsize", "auto", AtRemount::ignored, "bytes"),
     noting(always("inode-size", "64", DefaultFrom::constant, AtRemount::yes), "inode64 since 3.7"),
     plain("largeio", AtRemount::ignored),
-    plain("wsync", AtRemount::ignored),
+    noting(plain("wsync", AtRemount::ignored), "a mount with sync has it on"),
     plain("swalloc", AtRemount::ignored),
     plain("noalign", AtRemount::ignored),
     hiding(by(fixed("sunit", "", AtRemount::ignored), DefaultFrom::superblock, Shown::when_on), "0"),

@@ -138,6 +138,12 @@ class Planner {
             }
             action.serves.push_back({task.difference->setting->address, Plane::live});
         }
+        // A remount of xfs that does not repeat inode32 turns it into inode64 (kernel fs/xfs/xfs_super.c, xfs_fs_reconfigure).
+        const auto* inodes = filesystem.fstype == "xfs" ? live->find("inode-size") : nullptr;
+        if (inodes != nullptr && inodes->value == "32" && !step.parameters.empty()) {
+            step.parameters.emplace_back("inode32");
+            undo.parameters.emplace_back("inode32");
+        }
         auto words = step.flags;
         words.insert(words.end(), step.parameters.begin(), step.parameters.end());
         // Programs that are writing lose their file the moment it becomes read-only.

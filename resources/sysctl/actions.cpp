@@ -25,7 +25,7 @@ struct Ground {
     std::optional<KernelVersion> kernel;
     std::optional<SysctlSources> sources;  // read when a persisted difference asks
     std::string own_digest;
-    std::string no_drop_in;                // why no drop-in can be written here
+    std::string no_drop_in;  // why no drop-in can be written here
 };
 
 Gap cannot(const Difference& difference, std::string why) {
@@ -44,13 +44,14 @@ std::string too_old(const std::string& path, const Condition& wanted, const std:
         std::int64_t most;
         KernelVersion until;
     };
+
     constexpr Limit limits[] = {{"vm/swappiness", 100, {5, 8}}, {"vm/watermark_scale_factor", 1000, {5, 18}}};
     if (!kernel) return {};
     for (const Limit& limit : limits) {
         if (limit.path != path || asked_number(wanted) <= limit.most || *kernel >= limit.until) continue;
-        return sysctl_name(path) + " above " + std::to_string(limit.most) + " needs Linux " + std::to_string(limit.until.major) + "." +
-               std::to_string(limit.until.minor) + ", and this kernel is " + std::to_string(kernel->major) + "." +
-               std::to_string(kernel->minor);
+        return sysctl_name(path) + " above " + std::to_string(limit.most) + " needs Linux " +
+               std::to_string(limit.until.major) + "." + std::to_string(limit.until.minor) + ", and this kernel is " +
+               std::to_string(kernel->major) + "." + std::to_string(kernel->minor);
     }
     return {};
 }
@@ -71,8 +72,9 @@ void guard_min_free(const std::string& path, const Condition& wanted, Host& host
     const auto total = memory_kib(host);
     const std::int64_t asked = asked_number(wanted);
     if (!total || asked <= *total / 100 * most_of_memory_percent) return;
-    action.refused = "min_free_kbytes = " + std::to_string(asked) + " KiB is more than " + std::to_string(most_of_memory_percent) +
-                     "% of the " + std::to_string(*total) + " KiB of memory here; the kernel may kill processes at once";
+    action.refused = "min_free_kbytes = " + std::to_string(asked) + " KiB is more than " +
+                     std::to_string(most_of_memory_percent) + "% of the " + std::to_string(*total) +
+                     " KiB of memory here; the kernel may kill processes at once";
 }
 
 // A write to one member of a pair makes the other read 0, so that the old value of the written one is not the way back.
@@ -116,10 +118,12 @@ void close_live(const Difference& difference, Ground& ground, Remedy& remedy) {
 // Where writing below /etc is not how this host is configured, or something is in the way of our name.
 std::string why_no_drop_in(Host& host) {
     if (host.stat("/etc/NIXOS")) return "this is NixOS: set boot.kernel.sysctl in its configuration";
-    if (host.stat("/run/current-system/channels.scm")) return "this is Guix System: add it to sysctl-service-type in its configuration";
+    if (host.stat("/run/current-system/channels.scm"))
+        return "this is Guix System: add it to sysctl-service-type in its configuration";
     const auto link = host.read_link(sysctl_own_file);
     if (!link) return {};
-    return std::string(sysctl_own_file) + " is a link to " + printable(*link) + ", put there to mask it: remove the link";
+    return std::string(sysctl_own_file) + " is a link to " + printable(*link) +
+           ", put there to mask it: remove the link";
 }
 
 Action edit_action(const Difference& difference, const Ground& ground, OwnLines edit) {
@@ -133,9 +137,11 @@ Action edit_action(const Difference& difference, const Ground& ground, OwnLines 
 }
 
 void add_drop_in(const Difference& difference, const std::string& line, Ground& ground, Remedy& remedy) {
+    const auto lines = drop_in_lines(*difference.setting, *ground.sources);
     const std::string path = path_of_address(difference.setting->address);
-    Action action = edit_action(difference, ground, OwnLines{difference.setting->address, "", {line}});
+    Action action = edit_action(difference, ground, OwnLines{difference.setting->address, "", lines});
     action.says = "set " + line + " at boot in " + action.target;
+    if (lines.size() > 1) action.says += ", and leave out what other files set for its counterpart";
     const Reading then = with_drop_in(*difference.setting, *ground.sources);
     if (compare(difference.wanted(), then) == Verdict::drift && !then.source.empty()) {
         action.says += " (still overridden by " + then.source + ")";
@@ -147,7 +153,8 @@ void add_drop_in(const Difference& difference, const std::string& line, Ground& 
     const std::string& other = counterpart_of(*pair, path);
     if (!own_file_has(sysctl_address(other), *ground.sources)) return;
     Action removal = edit_action(difference, ground, OwnLines{sysctl_address(other), "", {}});
-    removal.says = "take " + sysctl_name(other) + " out of " + removal.target + ", as it would undo " + sysctl_name(path);
+    removal.says =
+        "take " + sysctl_name(other) + " out of " + removal.target + ", as it would undo " + sysctl_name(path);
     remedy.actions.push_back(std::move(removal));
 }
 
@@ -163,7 +170,8 @@ void close_persisted(const Difference& difference, Ground& ground, Remedy& remed
     std::string why = ground.no_drop_in;
     if (!line) why = "no single value is wanted";
     if (ground.sources->reader == SysctlReader::busybox) {
-        why = "sysctl -p of BusyBox reads /etc/sysctl.conf alone, which storpol does not edit: add " + line.value_or("the key") + " there";
+        why = "sysctl -p of BusyBox reads /etc/sysctl.conf alone, which storpol does not edit: add " +
+              line.value_or("the key") + " there";
     }
     if (why.empty() && own_text_with(*difference.setting, *ground.sources) == own_text(*ground.sources)) {
         why = "overridden by " + (difference.found.source.empty() ? "a later line" : difference.found.source);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/reconcile/compare.h"
 #include "engine/text/own_file.h"
 #include "resources/sysctl/keys.h"
 #include "resources/sysctl/values.h"
@@ -20,18 +21,42 @@ std::string own_text(const SysctlSources& sources) {
     return own == nullptr ? std::string() : render_sysctl_d(own->lines);
 }
 
-std::string own_text_with(const Setting& setting, const SysctlSources& sources) {
+namespace {
+
+std::string text_with(const Setting& setting, const SysctlSources& sources, const std::vector<std::string>& lines) {
     OwnFile file = OwnFile::parse(own_text(sources));
     const std::string path = path_of_address(setting.address);
     if (const KeyPair* pair = find_pair(path)) file.remove(sysctl_address(counterpart_of(*pair, path)));
     // An address or line that the file cannot hold leaves it as it was; the caller sees that nothing would change.
-    if (const auto line = drop_in_line(setting)) (void)file.set("", setting.address, {*line});
+    if (!lines.empty()) (void)file.set("", setting.address, lines);
     return file.render();
+}
+
+bool helps(const Setting& setting, const SysctlSources& sources, const std::vector<std::string>& lines) {
+    const Reading then = persisted_sysctl(setting, sources.with_own(text_with(setting, sources, lines)));
+    return compare(setting.condition_on(Plane::persisted), then) == Verdict::in_sync;
+}
+
+}  // namespace
+
+std::vector<std::string> drop_in_lines(const Setting& setting, const SysctlSources& sources) {
+    const auto line = drop_in_line(setting);
+    if (!line) return {};
+    const std::string path = path_of_address(setting.address);
+    const KeyPair* pair = find_pair(path);
+    if (pair == nullptr || helps(setting, sources, {*line})) return {*line};
+    std::vector<std::string> both{"-" + sysctl_name(counterpart_of(*pair, path)), *line};
+    return helps(setting, sources, both) ? both : std::vector<std::string>{*line};
+}
+
+std::string own_text_with(const Setting& setting, const SysctlSources& sources) {
+    return text_with(setting, sources, drop_in_lines(setting, sources));
 }
 
 bool own_file_has(const std::string& address, const SysctlSources& sources) {
     const auto entries = OwnFile::parse(own_text(sources)).entries();
-    return std::any_of(entries.begin(), entries.end(), [&](const OwnFile::Entry& entry) { return entry.address == address; });
+    return std::any_of(entries.begin(), entries.end(),
+                       [&](const OwnFile::Entry& entry) { return entry.address == address; });
 }
 
 Reading with_drop_in(const Setting& setting, const SysctlSources& sources) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/model/reading.h"
 #include "engine/model/setting.h"
@@ -13,6 +14,10 @@ namespace storpol {
 
 // The line for a setting: "vm.swappiness = 150"; none where no value makes the condition hold.
 std::optional<std::string> drop_in_line(const Setting& setting);
+
+// The lines of the setting's entry. Mostly that one; where systemd-sysctl would apply a foreign line of the counterpart
+// after it (a value repeated keeps its first place), an exclusion of the counterpart stands above it.
+std::vector<std::string> drop_in_lines(const Setting& setting, const SysctlSources& sources);
 
 // The own file's text, and the text it has once the setting's entry is in it and its counterpart's is not.
 std::string own_text(const SysctlSources& sources);

@@ -14,8 +14,8 @@ bool reaches(const SysctlAssignment& line, const std::string& path) {
     return line.path == path || (is_sysctl_glob(line.path) && sysctl_glob_match(line.path, path));
 }
 
-// systemd-sysctl keeps one option per key (a glob is a key too): the same value again changes nothing, another one moves
-// the key to the end (sysctl.c, ordered_hashmap_remove and put).
+// systemd-sysctl keeps one option per key (a glob is a key too): the same value again changes nothing, another one
+// moves the key to the end (sysctl.c, ordered_hashmap_remove and put).
 std::vector<SysctlAssignment> options_of_systemd(const std::vector<SysctlAssignment>& lines) {
     std::map<std::string, std::size_t> at;  // key to its place in `all`
     std::vector<SysctlAssignment> all;
@@ -49,11 +49,13 @@ void add_writes(const SysctlAssignment& line,
     }
     // A directory of /proc/sys lists its names in byte order, which is the order of std::set.
     for (const std::string& path : paths) {
-        if (named.count(path) == 0 && sysctl_glob_match(line.path, path)) writes.push_back({path, *line.value, line.where});
+        if (named.count(path) == 0 && sysctl_glob_match(line.path, path))
+            writes.push_back({path, *line.value, line.where});
     }
 }
 
-// A scalar written with a value the kernel refuses stays as it was. What our tables do not know is taken to be accepted.
+// A scalar written with a value the kernel refuses stays as it was. What our tables do not know is taken to be
+// accepted.
 bool is_accepted(const SysctlWrite& write) {
     const VmKey* key = find_vm_key_by_path(write.path);
     if (key == nullptr || key->is_list) return true;
@@ -123,14 +125,16 @@ std::vector<SysctlWrite> writes_to(const std::vector<std::string>& paths, const 
 
 SysctlOutcome outcome_of(const std::string& path, const SysctlSources& sources) {
     const KeyPair* pair = find_pair(path);
-    const std::vector<std::string> paths = pair != nullptr ? std::vector<std::string>{pair->bytes, pair->ratio}
-                                                           : std::vector<std::string>{path};
+    const std::vector<std::string> paths =
+        pair != nullptr ? std::vector<std::string>{pair->bytes, pair->ratio} : std::vector<std::string>{path};
     const auto writes = writes_to(paths, sources);
-    SysctlOutcome outcome = pair != nullptr ? outcome_of_pair(path, *pair, writes, sources.reader) : outcome_of_single(writes);
+    SysctlOutcome outcome =
+        pair != nullptr ? outcome_of_pair(path, *pair, writes, sources.reader) : outcome_of_single(writes);
     std::vector<SysctlAssignment> lines = sources.boot_words;
     for (SysctlAssignment& line : sources.assignments()) lines.push_back(std::move(line));
     for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
-        const bool ours = std::any_of(paths.begin(), paths.end(), [&](const auto& each) { return reaches(*line, each); });
+        const bool ours =
+            std::any_of(paths.begin(), paths.end(), [&](const auto& each) { return reaches(*line, each); });
         const bool wins = outcome.from != SysctlOutcome::From::nothing && line->where == outcome.source;
         if (ours && !wins && line->value) outcome.shadows.push_back(line->where);
     }

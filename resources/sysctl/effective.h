@@ -27,10 +27,10 @@ struct SysctlOutcome {
         line,         // `source` sets it
         counterpart,  // `source` sets the other member of its pair, so that this one reads 0
     } from = From::nothing;
-    std::string value;                  // as written there
+    std::string value;  // as written there
     Place source;
-    std::vector<Place> shadows;         // other lines that set it (or its counterpart) and lose, nearest first
-    std::vector<SysctlWrite> refused;   // writes the kernel answers with EINVAL: it keeps what it had
+    std::vector<Place> shadows;        // other lines that set it (or its counterpart) and lose, nearest first
+    std::vector<SysctlWrite> refused;  // writes the kernel answers with EINVAL: it keeps what it had
     bool operator==(const SysctlOutcome&) const = default;
 };
 

@@ -25,21 +25,27 @@ Verdict verdict_of(const SysctlView& view, std::size_t i, Plane plane) {
     const auto reading = observation.find(plane);
     if (reading == observation.end()) return Verdict::absent;
     const auto live = observation.find(Plane::live);
-    return compare(view.settings[i].condition_on(plane), reading->second, live == observation.end() ? nullptr : &live->second);
+    return compare(view.settings[i].condition_on(plane), reading->second,
+                   live == observation.end() ? nullptr : &live->second);
 }
 
-std::string name_of(const Setting& setting) { return sysctl_name(path_of_address(setting.address)); }
+std::string name_of(const Setting& setting) {
+    return sysctl_name(path_of_address(setting.address));
+}
 
-bool is_below(std::string_view path, std::string_view directory) { return path.substr(0, directory.size()) == directory; }
+bool is_below(std::string_view path, std::string_view directory) {
+    return path.substr(0, directory.size()) == directory;
+}
 
 void note_reader(const SysctlView& view, Notes& notes) {
     if (!view.sources.reader_assumed) return;
     notes.add(Finding{"init-not-seen", Severity::info,
-                      "no init is in sight here, so persisted sysctls are read as systemd-sysctl would read them", "/sbin/init"});
+                      "no init is in sight here, so persisted sysctls are read as systemd-sysctl would read them",
+                      "/sbin/init"});
 }
 
-// systemd-sysctl never reads /etc/sysctl.conf. Up to Debian 12 a link in /etc/sysctl.d stood for it; `sysctl --system` reads
-// it still, so that a trial by hand shows a value which the boot will not have.
+// systemd-sysctl never reads /etc/sysctl.conf. Up to Debian 12 a link in /etc/sysctl.d stood for it; `sysctl --system`
+// reads it still, so that a trial by hand shows a value which the boot will not have.
 void note_unread_conf(const SysctlView& view, Host& host, Notes& notes) {
     constexpr std::string_view conf = "/etc/sysctl.conf";
     if (view.sources.reader != SysctlReader::systemd) return;
@@ -58,7 +64,8 @@ void note_unread_conf(const SysctlView& view, Host& host, Notes& notes) {
         const std::string where = to_text(Place{text->path, last->line, 0});
         warn(notes, "sysctl-conf-not-read",
              where + " sets " + name_of(setting) + " = " + printable(last->value) +
-                 ", and systemd-sysctl does not read this file at boot; only sysctl --system and sysctl -p do: move the line to "
+                 ", and systemd-sysctl does not read this file at boot; only sysctl --system and sysctl -p do: move "
+                 "the line to "
                  "/etc/sysctl.d or take it out",
              where);
     }
@@ -87,8 +94,8 @@ void note_overridden(const Setting& setting, const SysctlSources& sources, Notes
     const Reading then = with_drop_in(setting, sources);
     if (then.source.empty() || compare(setting.condition_on(Plane::persisted), then) != Verdict::drift) return;
     warn(notes, "overridden",
-         name_of(setting) + ": overridden by " + then.source + ", which " + std::string(to_text(sources.reader)) + " takes after " +
-             std::string(sysctl_own_file) + ": change that line, or accept the difference",
+         name_of(setting) + ": overridden by " + then.source + ", which " + std::string(to_text(sources.reader)) +
+             " takes after " + std::string(sysctl_own_file) + ": change that line, or accept the difference",
          then.source);
 }
 
@@ -104,7 +111,8 @@ std::string explanation(const std::string& path,
     }
     for (const SysctlAssignment& line : sources.assignments()) {
         if (line.path == path && line.value && is_live(*line.value)) {
-            who.push_back(to_text(line.where) + " holds that value and loses at boot, but may have been applied by hand");
+            who.push_back(to_text(line.where) +
+                          " holds that value and loses at boot, but may have been applied by hand");
         }
     }
     return who.empty() ? "no file, udev rule or profile found here explains the value" : join(who, "; ");
@@ -132,8 +140,8 @@ void note_moved(const SysctlView& view, const std::vector<std::size_t>& drifting
         const std::string source = view.observations[i].at(Plane::persisted).source;
         warn(notes, "live-differs",
              name_of(setting) + " is " + printable(to_text(found->value)) + " now, though " +
-                 (source.empty() ? "the default at boot" : source) + " is as wanted: " +
-                 explanation(path, found->value, view.sources, owners),
+                 (source.empty() ? "the default at boot" : source) +
+                 " is as wanted: " + explanation(path, found->value, view.sources, owners),
              live.source);
     }
 }
@@ -150,9 +158,9 @@ void note_tuned(const SysctlView& view, Host& host, Notes& notes) {
             if (!counterpart && compare(wanted, then) == Verdict::in_sync) continue;
             const std::string where = to_text(line.where);
             warn(notes, "tuned-sets-key",
-                 where + ": the active TuneD profile sets " + sysctl_name(line.path) + " = " + printable(line.value) + ", and TuneD starts after " +
-                     std::string(to_text(view.sources.reader)) + ": change the profile (a child profile with include=), or leave " +
-                     name_of(setting) + " to it",
+                 where + ": the active TuneD profile sets " + sysctl_name(line.path) + " = " + printable(line.value) +
+                     ", and TuneD starts after " + std::string(to_text(view.sources.reader)) +
+                     ": change the profile (a child profile with include=), or leave " + name_of(setting) + " to it",
                  where);
         }
     }
@@ -186,8 +194,9 @@ void note_dirty_order(const SysctlView& view, Host& host, Notes& notes) {
         const auto foreground = limit_of(view, "vm/dirty_" + unit, host);
         if (!background || !foreground || *background < *foreground) continue;
         warn(notes, "dirty-background-not-below",
-             "vm.dirty_background_" + unit + " = " + std::to_string(*background) + " is not below vm.dirty_" + unit + " = " +
-                 std::to_string(*foreground) + ": the kernel then takes half of the latter, and writers are throttled almost at once",
+             "vm.dirty_background_" + unit + " = " + std::to_string(*background) + " is not below vm.dirty_" + unit +
+                 " = " + std::to_string(*foreground) +
+                 ": the kernel then takes half of the latter, and writers are throttled almost at once",
              first->address);
     }
 }
@@ -199,8 +208,9 @@ void note_pressure_denominator(const SysctlView& view, Host& host, Notes& notes)
         const auto denominator = text ? parse_kernel_number(*text) : std::nullopt;
         if (!denominator || *denominator == 100) continue;
         warn(notes, "vfs-cache-pressure-denominator",
-             "vm.vfs_cache_pressure is relative to vm.vfs_cache_pressure_denom, which is " + std::to_string(*denominator) +
-                 " here and not 100: the wanted " + setting.wanted + " does not mean what it means elsewhere",
+             "vm.vfs_cache_pressure is relative to vm.vfs_cache_pressure_denom, which is " +
+                 std::to_string(*denominator) + " here and not 100: the wanted " + setting.wanted +
+                 " does not mean what it means elsewhere",
              setting.address);
     }
 }
@@ -217,10 +227,12 @@ void note_sysctl_findings(const SysctlView& view, Host& host, Notes& notes) {
     for (std::size_t i = 0; i < view.settings.size(); ++i) {
         const auto persisted = view.observations[i].find(Plane::persisted);
         if (verdict_of(view, i, Plane::live) == Verdict::drift) drifting.push_back(i);
-        if (persisted == view.observations[i].end() || std::holds_alternative<Absent>(persisted->second.state)) continue;
+        if (persisted == view.observations[i].end() || std::holds_alternative<Absent>(persisted->second.state))
+            continue;
         note_volatile(view.settings[i], persisted->second, notes);
         note_refused_lines(view.settings[i], view.sources, notes);
-        if (verdict_of(view, i, Plane::persisted) == Verdict::drift) note_overridden(view.settings[i], view.sources, notes);
+        if (verdict_of(view, i, Plane::persisted) == Verdict::drift)
+            note_overridden(view.settings[i], view.sources, notes);
     }
     note_moved(view, drifting, host, notes);
 }

@@ -14,9 +14,11 @@ namespace storpol {
 namespace {
 
 // tuned/consts.py: administrators' profiles first; older releases keep them one level higher.
-constexpr std::string_view profile_directories[] = {"/etc/tuned/profiles", "/etc/tuned", "/usr/lib/tuned/profiles", "/usr/lib/tuned"};
-constexpr std::string_view rules_directories[] = {"/etc/udev/rules.d", "/run/udev/rules.d", "/usr/local/lib/udev/rules.d",
-                                                  "/usr/lib/udev/rules.d", "/lib/udev/rules.d"};
+constexpr std::string_view profile_directories[] = {"/etc/tuned/profiles", "/etc/tuned", "/usr/lib/tuned/profiles",
+                                                    "/usr/lib/tuned"};
+constexpr std::string_view rules_directories[] = {"/etc/udev/rules.d", "/run/udev/rules.d",
+                                                  "/usr/local/lib/udev/rules.d", "/usr/lib/udev/rules.d",
+                                                  "/lib/udev/rules.d"};
 constexpr std::size_t most_profiles = 32;  // an include chain longer than this is no real one
 
 bool is_profile_name(std::string_view name) {
@@ -29,7 +31,8 @@ std::vector<std::string> included_profiles(const std::vector<TunedLine>& lines) 
     for (const TunedLine& line : lines) {
         if (line.section != "main" || line.key != "include") continue;
         std::string text = line.value;
-        std::replace_if(text.begin(), text.end(), [](char c) { return c == ',' || c == ';'; }, ' ');
+        std::replace_if(
+            text.begin(), text.end(), [](char c) { return c == ',' || c == ';'; }, ' ');
         for (const std::string_view name : split_words(text)) names.emplace_back(name);
     }
     return names;
@@ -41,8 +44,8 @@ std::string sysctl_of(const TunedLine& line, const std::map<std::string, std::st
     const auto type = types.find(line.section);
     const std::string& plugin = type == types.end() ? line.section : type->second;
     if (plugin == "sysctl" && line.key != "type" && line.key != "replace") return sysctl_path(line.key);
-    const bool is_dirty = line.key == "dirty_ratio" || line.key == "dirty_bytes" || line.key == "dirty_background_ratio" ||
-                          line.key == "dirty_background_bytes";
+    const bool is_dirty = line.key == "dirty_ratio" || line.key == "dirty_bytes" ||
+                          line.key == "dirty_background_ratio" || line.key == "dirty_background_bytes";
     return plugin == "vm" && is_dirty ? "vm/" + line.key : std::string();
 }
 

@@ -27,6 +27,7 @@ struct TunedLine {
     int line = 0;
     bool operator==(const TunedLine&) const = default;
 };
+
 std::vector<TunedLine> parse_tuned(std::string_view text);
 
 // What the active TuneD profile and those it includes set, outermost last. Nothing where no profile is active.

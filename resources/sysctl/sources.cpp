@@ -12,13 +12,18 @@ namespace storpol {
 namespace {
 
 constexpr std::string_view sysctl_conf = "/etc/sysctl.conf";
-// systemd basic/constants.h, CONF_PATHS. /lib is one more on systems where it is no link to /usr/lib; procps has it always.
+// systemd basic/constants.h, CONF_PATHS. /lib is one more on systems where it is no link to /usr/lib; procps has it
+// always.
 const std::vector<std::string_view> directories{"/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysctl.d",
                                                 "/usr/lib/sysctl.d", "/lib/sysctl.d"};
 
-std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+std::string_view base_name(std::string_view path) {
+    return path.substr(path.rfind('/') + 1);
+}
 
-bool exists(Host& host, std::string_view path) { return host.stat(path).has_value(); }
+bool exists(Host& host, std::string_view path) {
+    return host.stat(path).has_value();
+}
 
 // Where a program really is: /sbin/init is /usr/lib/systemd/systemd, /sbin/sysctl is /bin/busybox.
 std::string resolved_program(Host& host, std::string_view path) {
@@ -62,7 +67,8 @@ void add_file(Host& host, const std::string& path, SysctlSources& sources) {
     // Nothing behind the name (a dangling link) and a directory named like a file set nothing, and hide all the same.
     const bool sets_nothing = error.kind == ErrorKind::no_such_file || errno_name(error.code) == "EISDIR";
     if (!sets_nothing) {
-        sources.unreadable.push_back(path + ": " + (error.kind == ErrorKind::not_captured ? "not in this capture" : error.what));
+        sources.unreadable.push_back(path + ": " +
+                                     (error.kind == ErrorKind::not_captured ? "not in this capture" : error.what));
     }
     sources.files.push_back({path, path, {}});
 }
@@ -78,15 +84,16 @@ std::vector<std::string_view> directories_of(Host& host, SysctlReader reader) {
     return all;
 }
 
-// systemd passes over names that begin with a dot (FOREACH_DIRENT); procps and the shell's *.conf differ: procps reads them.
+// systemd passes over names that begin with a dot (FOREACH_DIRENT); procps and the shell's *.conf differ: procps reads
+// them.
 bool is_read(std::string_view name, SysctlReader reader) {
     constexpr std::string_view ending = ".conf";
     if (name.size() < ending.size() || name.substr(name.size() - ending.size()) != ending) return false;
     return name.front() != '.' || reader == SysctlReader::procps;
 }
 
-// Name to path of the files that are read: of one name the first directory's hides the others. std::map sorts by byte, as
-// the readers do, over all directories.
+// Name to path of the files that are read: of one name the first directory's hides the others. std::map sorts by byte,
+// as the readers do, over all directories.
 std::map<std::string, std::string> survivors(Host& host, SysctlSources& sources) {
     std::map<std::string, std::string> found;
     for (const std::string_view directory : directories_of(host, sources.reader)) {
@@ -105,11 +112,13 @@ std::map<std::string, std::string> survivors(Host& host, SysctlSources& sources)
     return found;
 }
 
-// sysctl.vm.swappiness=40 or sysctl/vm/swappiness=40 (kernel fs/proc/proc_sysctl.c, since 5.8): every dot becomes a slash.
+// sysctl.vm.swappiness=40 or sysctl/vm/swappiness=40 (kernel fs/proc/proc_sysctl.c, since 5.8): every dot becomes a
+// slash.
 void read_boot_words(Host& host, SysctlSources& sources) {
     const auto text = host.read_file("/proc/cmdline");
     if (!text) return;
-    for (const auto& argument : KernelCommandLine::parse(*text).arguments()) {
+    const KernelCommandLine words = KernelCommandLine::parse(*text);
+    for (const KernelArgument& argument : words.arguments()) {
         const std::string_view name = argument.name;
         if (name.substr(0, 7) != "sysctl." && name.substr(0, 7) != "sysctl/") continue;
         if (!argument.value || argument.value->empty()) continue;
@@ -131,20 +140,28 @@ void append_assignments(const SysctlFile& file, std::vector<SysctlAssignment>& o
 
 std::string_view to_text(SysctlReader reader) {
     switch (reader) {
-        case SysctlReader::systemd: return "systemd-sysctl";
-        case SysctlReader::procps: return "sysctl --system";
-        case SysctlReader::openrc_busybox: return "the sysctl service of OpenRC with BusyBox";
-        case SysctlReader::busybox: return "sysctl -p of BusyBox";
+        case SysctlReader::systemd:
+            return "systemd-sysctl";
+        case SysctlReader::procps:
+            return "sysctl --system";
+        case SysctlReader::openrc_busybox:
+            return "the sysctl service of OpenRC with BusyBox";
+        case SysctlReader::busybox:
+            return "sysctl -p of BusyBox";
     }
     return {};
 }
 
 SysctlDialect dialect_of(SysctlReader reader) {
     switch (reader) {
-        case SysctlReader::systemd: return SysctlDialect::systemd;
-        case SysctlReader::procps: return SysctlDialect::procps;
-        case SysctlReader::openrc_busybox: return SysctlDialect::busybox;
-        case SysctlReader::busybox: return SysctlDialect::busybox;
+        case SysctlReader::systemd:
+            return SysctlDialect::systemd;
+        case SysctlReader::procps:
+            return SysctlDialect::procps;
+        case SysctlReader::openrc_busybox:
+            return SysctlDialect::busybox;
+        case SysctlReader::busybox:
+            return SysctlDialect::busybox;
     }
     return SysctlDialect::systemd;
 }
@@ -187,6 +204,8 @@ SysctlSources read_sysctl_sources(Host& host) {
     return sources;
 }
 
-const std::vector<std::string_view>& sysctl_directories() { return directories; }
+const std::vector<std::string_view>& sysctl_directories() {
+    return directories;
+}
 
 }  // namespace storpol

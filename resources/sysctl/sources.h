@@ -26,9 +26,9 @@ std::string_view to_text(SysctlReader reader);
 SysctlDialect dialect_of(SysctlReader reader);
 
 struct SysctlFile {
-    std::string listed;                     // "/etc/sysctl.d/99-sysctl.conf"
-    std::string path;                       // after links: "/etc/sysctl.conf"
-    std::vector<SysctlLine> lines;          // none for a mask, an empty file, a dangling link
+    std::string listed;             // "/etc/sysctl.d/99-sysctl.conf"
+    std::string path;               // after links: "/etc/sysctl.conf"
+    std::vector<SysctlLine> lines;  // none for a mask, an empty file, a dangling link
     bool operator==(const SysctlFile&) const = default;
 };
 

@@ -46,7 +46,8 @@ Setting setting_of(const Entry& from) {
     // The kernel raises it by itself (huge pages, memory hotplug), so more than wanted is as wanted.
     const auto* is = std::get_if<Is>(&setting.condition);
     if (from.path == "vm/min_free_kbytes" && is != nullptr) {
-        if (const auto* number = std::get_if<std::int64_t>(&is->value)) setting.on_plane[Plane::live] = AtLeast{*number};
+        if (const auto* number = std::get_if<std::int64_t>(&is->value))
+            setting.on_plane[Plane::live] = AtLeast{*number};
     }
     return setting;
 }
@@ -74,7 +75,8 @@ void check_contradictions(const std::vector<Entry>& entries, Notes& notes) {
         const bool ratio_first = ratio->second < bytes->second;
         const Entry& first = ratio_first ? *ratio->second : *bytes->second;
         const Entry& second = ratio_first ? *bytes->second : *ratio->second;
-        refuse_second(first, second, "are two spellings of one limit: the kernel sets one to 0 when the other is written", notes);
+        refuse_second(first, second,
+                      "are two spellings of one limit: the kernel sets one to 0 when the other is written", notes);
     }
 }
 
@@ -83,7 +85,8 @@ bool is_read_only(std::string_view path, const MountInfoTable& mounts) {
     const MountInfo* deepest = nullptr;
     for (const MountInfo& mount : mounts.mounts) {
         const std::string& target = mount.target;
-        const bool holds = path.substr(0, target.size()) == target && (path.size() == target.size() || path[target.size()] == '/');
+        const bool holds =
+            path.substr(0, target.size()) == target && (path.size() == target.size() || path[target.size()] == '/');
         if (holds && (deepest == nullptr || target.size() >= deepest->target.size())) deepest = &mount;
     }
     if (deepest == nullptr) return false;
@@ -111,9 +114,12 @@ class Observer {
   private:
     // No such attribute: DESIGN wants the planes absent and a finding.
     Observation without_key(const Setting& setting, const std::string& path, Reading live) {
-        notes_.add(Finding{"no-such-sysctl", Severity::warning,
-                           sysctl_name(path) + " does not exist on this kernel (older or newer, built without it, or its module is not loaded): "
-                           "nothing is done about it", setting.address});
+        notes_.add(Finding{
+            "no-such-sysctl", Severity::warning,
+            sysctl_name(path) +
+                " does not exist on this kernel (older or newer, built without it, or its module is not loaded): "
+                "nothing is done about it",
+            setting.address});
         Reading persisted{Absent{"this kernel has no " + sysctl_name(path)}, {}, {}};
         return {{Plane::live, std::move(live)}, {Plane::persisted, std::move(persisted)}};
     }
@@ -122,7 +128,9 @@ class Observer {
         const std::string why = "/proc/sys is read-only here: only the host of this container can set it";
         const auto* found = std::get_if<Found>(&live.state);
         notes_.add(Finding{"proc-sys-read-only", Severity::warning,
-                           sysctl_name(path) + (found != nullptr ? " is " + to_text(found->value) : " is not as wanted") + ", and " + why,
+                           sysctl_name(path) +
+                               (found != nullptr ? " is " + to_text(found->value) : " is not as wanted") + ", and " +
+                               why,
                            setting.address});
         live.state = Absent{why};
         return {{Plane::live, std::move(live)}, {Plane::persisted, Reading{Absent{why}, {}, {}}}};
@@ -145,6 +153,7 @@ class Observer {
 class SysctlResource final : public Resource {
   public:
     std::string_view domain() const override { return "sysctl"; }
+
     PolicyKeys keys() const override { return sysctl_policy_keys(); }
 
     std::vector<Setting> settings(const Policy& policy, const Topology&, Host&, Notes& notes) const override {
@@ -160,7 +169,10 @@ class SysctlResource final : public Resource {
         return settings;
     }
 
-    std::vector<Observation> observe(std::span<const Setting> settings, const Topology&, Host& host, Notes& notes) const override {
+    std::vector<Observation> observe(std::span<const Setting> settings,
+                                     const Topology&,
+                                     Host& host,
+                                     Notes& notes) const override {
         std::vector<Observation> observations;
         if (settings.empty()) return observations;
         Observer observer(host, notes);
@@ -186,7 +198,8 @@ class SysctlResource final : public Resource {
             // Triggers: some act when they are read (stat_refresh), none holds a value.
             if (key != nullptr && key->refusal.empty()) (void)host.read_file("/proc/sys/vm/" + name);
         }
-        for (const char* file : {"/proc/sys/kernel/osrelease", "/proc/meminfo", "/proc/self/mountinfo", "/etc/os-release"}) {
+        for (const char* file :
+             {"/proc/sys/kernel/osrelease", "/proc/meminfo", "/proc/self/mountinfo", "/etc/os-release"}) {
             (void)host.read_file(file);
         }
         (void)host.list("/usr/lib/modules");
@@ -201,6 +214,8 @@ class SysctlResource final : public Resource {
 
 }  // namespace
 
-std::unique_ptr<Resource> make_sysctl_resource() { return std::make_unique<SysctlResource>(); }
+std::unique_ptr<Resource> make_sysctl_resource() {
+    return std::make_unique<SysctlResource>();
+}
 
 }  // namespace storpol

@@ -38,13 +38,17 @@ Unset no_limit(std::string_view path, const Condition& wanted) {
 
 Reading refused(const Error& error, const std::string& path) {
     switch (error.kind) {
-        case ErrorKind::denied: return {Unknown{"no permission to read " + path + " (run as root)"}, path, {}};
-        case ErrorKind::not_captured: return {Unknown{"not in this capture"}, path, {}};
-        case ErrorKind::no_such_file: return {Absent{"this kernel has no " + path}, path, {}};
+        case ErrorKind::denied:
+            return {Unknown{"no permission to read " + path + " (run as root)"}, path, {}};
+        case ErrorKind::not_captured:
+            return {Unknown{"not in this capture"}, path, {}};
+        case ErrorKind::no_such_file:
+            return {Absent{"this kernel has no " + path}, path, {}};
         case ErrorKind::failed:
         case ErrorKind::invalid:
         case ErrorKind::changed:
-        case ErrorKind::unsupported: break;
+        case ErrorKind::unsupported:
+            break;
     }
     return {Unknown{error.what}, path, {}};
 }
@@ -58,7 +62,9 @@ Reading found(const std::string& path, std::string_view text, const Condition& w
 
 }  // namespace
 
-std::string sysctl_address(std::string_view path) { return make_address("sysctl", sysctl_name(path), ""); }
+std::string sysctl_address(std::string_view path) {
+    return make_address("sysctl", sysctl_name(path), "");
+}
 
 std::string path_of_address(std::string_view address) {
     constexpr std::string_view begin = "sysctl[\"";
@@ -67,7 +73,9 @@ std::string path_of_address(std::string_view address) {
     return sysctl_path(address.substr(begin.size(), address.size() - begin.size() - end.size()));
 }
 
-std::string proc_path(std::string_view path) { return "/proc/sys/" + std::string(path); }
+std::string proc_path(std::string_view path) {
+    return "/proc/sys/" + std::string(path);
+}
 
 bool wants_number(const Condition& wanted) {
     const auto* is = std::get_if<Is>(&wanted);
@@ -123,7 +131,8 @@ Reading read_live_sysctl(const Setting& setting, Host& host) {
     const auto other_number = other_text ? parse_kernel_number(*other_text) : std::nullopt;
     if (!other_number || *other_number == 0) return reading;
     if (zero_means_unset(path, wanted)) return {no_limit(path, wanted), file, {}};
-    std::get<Found>(reading.state).raw = "0, as " + sysctl_name(other) + " = " + std::to_string(*other_number) + " is in force";
+    std::get<Found>(reading.state).raw =
+        "0, as " + sysctl_name(other) + " = " + std::to_string(*other_number) + " is in force";
     return reading;
 }
 
@@ -139,16 +148,21 @@ Reading persisted_sysctl(const Setting& setting, const SysctlSources& sources) {
             const VmKey* key = find_vm_key_by_path(path);
             const KeyPair* pair = find_pair(path);
             const bool inactive = pair != nullptr && pair->bytes == path && zero_means_unset(path, wanted);
-            if (inactive) unset = no_limit(path, wanted);
-            else if (key != nullptr && key->default_value) unset = Unset{Value{*key->default_value}, "kernel default"};
+            if (inactive)
+                unset = no_limit(path, wanted);
+            else if (key != nullptr && key->default_value)
+                unset = Unset{Value{*key->default_value}, "kernel default"};
             if (!outcome.refused.empty()) reading.source = to_text(outcome.refused.back().where);
             reading.state = unset;
             break;
         }
-        case SysctlOutcome::From::line: reading = found(path, outcome.value, wanted, to_text(outcome.source)); break;
+        case SysctlOutcome::From::line:
+            reading = found(path, outcome.value, wanted, to_text(outcome.source));
+            break;
         case SysctlOutcome::From::counterpart:
             reading = found(path, outcome.value, wanted, to_text(outcome.source));
-            std::get<Found>(reading.state).raw = "0, as " + sysctl_name(counterpart_of(*find_pair(path), path)) + " is set there";
+            std::get<Found>(reading.state).raw =
+                "0, as " + sysctl_name(counterpart_of(*find_pair(path), path)) + " is set there";
             if (zero_means_unset(path, wanted)) reading.state = no_limit(path, wanted);
             break;
     }

@@ -13,9 +13,9 @@ namespace storpol {
 
 class Host;
 
-std::string sysctl_address(std::string_view path);           // vm/swappiness -> sysctl["vm.swappiness"]
-std::string path_of_address(std::string_view address);       // and back
-std::string proc_path(std::string_view path);                // "/proc/sys/vm/swappiness"
+std::string sysctl_address(std::string_view path);      // vm/swappiness -> sysctl["vm.swappiness"]
+std::string path_of_address(std::string_view address);  // and back
+std::string proc_path(std::string_view path);           // "/proc/sys/vm/swappiness"
 
 // "0x64" is the number 100, "4096\t131072  6291456" the word "4096 131072 6291456"; of a scalar the kernel stores the
 // first number and drops what follows.
@@ -29,12 +29,14 @@ std::optional<std::string> text_to_write(const Condition& wanted);
 Reading read_live_sysctl(const Setting& setting, Host& host);
 Reading persisted_sysctl(const Setting& setting, const SysctlSources& sources);
 
-// "5.10.0-8-amd64" -> 5, 10. Of the running kernel, else the newest installed one (an image); none where neither is known.
+// "5.10.0-8-amd64" -> 5, 10. Of the running kernel, else the newest installed one (an image); none where neither is
+// known.
 struct KernelVersion {
     int major = 0;
     int minor = 0;
     auto operator<=>(const KernelVersion&) const = default;
 };
+
 std::optional<KernelVersion> parse_kernel_version(std::string_view text);
 std::optional<KernelVersion> read_kernel_version(Host& host);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// storpol_floor ROOT POLICY KEY...: opens, reads and closes each file that a plan of these sysctl keys must read, once. It
-// parses only the names of directory entries and compares nothing: what is left of a plan's cost is the program's own.
-// ROOT is "" for the running machine; else a directory tree, where /proc is not read.
+// storpol_floor ROOT POLICY KEY...: opens, reads and closes each file that a plan of these sysctl keys must read, once.
+// It parses only the names of directory entries and compares nothing: what is left of a plan's cost is the program's
+// own. ROOT is "" for the running machine; else a directory tree, where /proc is not read.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 
 namespace {
 
@@ -76,7 +77,8 @@ int main(int argc, char** argv) {
     }
     for (const char* path : {"/etc/sysctl.conf", "/var/lib/storpol/applied.json"}) read_all(root, path);
     if (*root == '\0') {
-        for (const char* path : {"/proc/cmdline", "/proc/self/mountinfo", "/proc/sys/kernel/random/boot_id"}) read_all("", path);
+        for (const char* path : {"/proc/cmdline", "/proc/self/mountinfo", "/proc/sys/kernel/random/boot_id"})
+            read_all("", path);
         for (int i = 3; i < argc; ++i) read_key(argv[i]);
     }
     std::printf("files=%ld bytes=%ld\n", files, bytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// storpol_measure ROUNDS -- PROGRAM ARGUMENT... [-- PROGRAM ARGUMENT...]...: runs the commands in turn, ROUNDS times, output
-// thrown away, and prints a line per run: the command's number, CPU microseconds (user and system), peak KiB, exit code.
-// A program of its own because the kernel counts the memory of whoever forks into the child's peak.
+// storpol_measure ROUNDS -- PROGRAM ARGUMENT... [-- PROGRAM ARGUMENT...]...: runs the commands in turn, ROUNDS times,
+// output thrown away, and prints a line per run: the command's number, CPU microseconds (user and system), peak KiB,
+// exit code. A program of its own because the kernel counts the memory of whoever forks into the child's peak.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -13,7 +13,9 @@
 
 namespace {
 
-long microseconds(const timeval& time) { return time.tv_sec * 1'000'000 + time.tv_usec; }
+long microseconds(const timeval& time) {
+    return time.tv_sec * 1'000'000 + time.tv_usec;
+}
 
 int run(int number, char** argv) {
     const pid_t child = fork();
@@ -28,7 +30,8 @@ int run(int number, char** argv) {
     rusage usage{};
     if (wait4(child, &status, 0, &usage) != child) return 1;
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    std::printf("%d %ld %ld %d\n", number, microseconds(usage.ru_utime) + microseconds(usage.ru_stime), usage.ru_maxrss, code);
+    std::printf("%d %ld %ld %d\n", number, microseconds(usage.ru_utime) + microseconds(usage.ru_stime), usage.ru_maxrss,
+                code);
     std::fflush(stdout);
     return 0;
 }

@@ -20,7 +20,9 @@ Result<std::string> read_case_file(const std::string& path) {
     return std::string{std::istreambuf_iterator<char>(in), {}};
 }
 
-CaseResult failed(const Error& error) { return {CaseResult::State::failed, {to_text(error)}}; }
+CaseResult failed(const Error& error) {
+    return {CaseResult::State::failed, {to_text(error)}};
+}
 
 struct Case {
     std::string folder;
@@ -34,7 +36,8 @@ Result<Case> read_case(const std::string& folder, std::string_view how) {
     Case out;
     out.folder = folder;
     if (how != "root" && how != "root+facts" && how != "snapshot") {
-        return fail(ErrorKind::invalid, "the index asks for a check there is none of: '" + std::string(how) + "'", folder);
+        return fail(ErrorKind::invalid, "the index asks for a check there is none of: '" + std::string(how) + "'",
+                    folder);
     }
     out.image = how != "snapshot";
     const auto expect = read_case_file(folder + "/expect.txt");
@@ -69,8 +72,8 @@ std::optional<std::string> not_yet(const Case& of, const Resources& resources) {
     return "the policy's " + std::string(whole_table ? "table " : "key ") + *key + " belongs to no resource";
 }
 
-Result<Evaluation> evaluate_tree(const Case& of, const Policy& policy, const Resources& resources, const CaseTree& tree,
-                                 std::vector<Query>* asked) {
+Result<Evaluation> evaluate_tree(
+    const Case& of, const Policy& policy, const Resources& resources, const CaseTree& tree, std::vector<Query>* asked) {
     std::unique_ptr<Host> machine = make_tree_host(tree);
     if (of.image) {
         auto root = make_root_host(tree.path());
@@ -107,8 +110,10 @@ bool is_file_verb(Verb verb) {
         case Verb::remove:
         case Verb::drop_in:
         case Verb::enable_unit:
-        case Verb::disable_unit: return true;
-        default: return false;
+        case Verb::disable_unit:
+            return true;
+        default:
+            return false;
     }
 }
 
@@ -119,7 +124,9 @@ Result<void> perform_file_steps(Ran& ran) {
     for (const auto& action : ran.evaluation.plan.actions) {
         if (!is_file_verb(action.verb) || !is_file_step(action.step) || !action.refused.empty()) continue;
         const auto done = (*performer)->perform(action.step);
-        if (!done) return fail(done.error().kind, std::string(to_text(action.verb)) + " " + action.target + ": " + to_text(done.error()));
+        if (!done)
+            return fail(done.error().kind,
+                        std::string(to_text(action.verb)) + " " + action.target + ": " + to_text(done.error()));
         if (action.verb != Verb::remove) ran.written.push_back(action.target);
     }
     return {};
@@ -162,11 +169,13 @@ CaseResult judge(const Case& of, const Ran& ran) {
     CaseResult out;
     std::vector<std::string> later;
     if (!ran.errors.empty() && !errors_are_expected(of)) {
-        for (const auto& error : ran.errors) out.says.push_back("policy error: " + to_text(error.where) + ": " + error.says);
+        for (const auto& error : ran.errors)
+            out.says.push_back("policy error: " + to_text(error.where) + ": " + error.says);
     }
     for (const auto& expectation : of.expectations) {
         const Checked checked = check(expectation.assertion, ran);
-        const std::string line = "expect.txt:" + std::to_string(expectation.line) + ": " + expectation.text + ": " + checked.why;
+        const std::string line =
+            "expect.txt:" + std::to_string(expectation.line) + ": " + expectation.text + ": " + checked.why;
         if (checked.state == Checked::State::broken) out.says.push_back(line);
         if (checked.state == Checked::State::not_yet) later.push_back(line);
     }

@@ -20,11 +20,11 @@ struct Ran {
     const Resources& resources;
     std::vector<PolicyError> errors;  // as `validate` gives them: none depends on the host
     Evaluation evaluation;
-    std::string report;                     // the plan's text with --verbose, and its findings
+    std::string report;  // the plan's text with --verbose, and its findings
     std::unique_ptr<CaseTree> before;
-    std::unique_ptr<CaseTree> after;        // the same after the plan's file steps
-    std::vector<std::string> written;       // files those steps made or replaced
-    std::optional<Evaluation> second;       // of `after`
+    std::unique_ptr<CaseTree> after;   // the same after the plan's file steps
+    std::vector<std::string> written;  // files those steps made or replaced
+    std::optional<Evaluation> second;  // of `after`
     std::vector<Query> asked;
 };
 
@@ -32,6 +32,7 @@ struct Checked {
     enum class State { holds, broken, not_yet } state = State::holds;
     std::string why;
 };
+
 Checked check(const Assertion& assertion, const Ran& ran);
 
 struct CaseResult {
@@ -42,7 +43,8 @@ struct CaseResult {
 // `how` is the word of the index: root, root+facts or snapshot.
 CaseResult run_case(const std::string& folder, std::string_view how, const Resources& resources);
 
-// The first key of this policy text that no resource declares ("[discard]", "mount.fstrim"); none for a text that is no TOML.
+// The first key of this policy text that no resource declares ("[discard]", "mount.fstrim"); none for a text that is no
+// TOML.
 std::optional<std::string> undeclared_key(std::string_view policy, const std::vector<PolicyKeys>& keys);
 
 }  // namespace storpol::cases

@@ -13,26 +13,42 @@ namespace {
 
 using State = Checked::State;
 
-Checked holds() { return {}; }
-Checked broken(std::string why) { return {State::broken, std::move(why)}; }
-Checked not_yet(std::string why) { return {State::not_yet, std::move(why)}; }
-Checked that(bool right, std::string why) { return right ? holds() : broken(std::move(why)); }
+Checked holds() {
+    return {};
+}
 
-// Planes of a domain that has a resource already, and that no resource reads yet. A case that asserts one is listed, not run.
+Checked broken(std::string why) {
+    return {State::broken, std::move(why)};
+}
+
+Checked not_yet(std::string why) {
+    return {State::not_yet, std::move(why)};
+}
+
+Checked that(bool right, std::string why) {
+    return right ? holds() : broken(std::move(why));
+}
+
+// Planes of a domain that has a resource already, and that no resource reads yet. A case that asserts one is listed,
+// not run.
 struct LaterPlane {
     std::string_view domain;
     Plane plane;
 };
+
 constexpr LaterPlane later_planes[] = {{"mount", Plane::boot}, {"mount", Plane::evidence}};
 
-std::string domain_of(std::string_view address) { return std::string(address.substr(0, address.find_first_of(".["))); }
+std::string domain_of(std::string_view address) {
+    return std::string(address.substr(0, address.find_first_of(".[")));
+}
 
 bool has_domain(const Ran& ran, std::string_view domain) {
     return std::ranges::any_of(ran.resources, [&](const auto& resource) { return resource->domain() == domain; });
 }
 
 bool is_later(std::string_view domain, Plane plane) {
-    return std::ranges::any_of(later_planes, [&](const LaterPlane& later) { return later.domain == domain && later.plane == plane; });
+    return std::ranges::any_of(later_planes,
+                               [&](const LaterPlane& later) { return later.domain == domain && later.plane == plane; });
 }
 
 std::string lower(std::string_view text) {
@@ -41,13 +57,16 @@ std::string lower(std::string_view text) {
     return out;
 }
 
-bool says(std::string_view text, std::string_view words) { return lower(text).find(lower(words)) != std::string::npos; }
+bool says(std::string_view text, std::string_view words) {
+    return lower(text).find(lower(words)) != std::string::npos;
+}
 
 // "src=/etc/a:1" is no beginning of /etc/a:12.
 bool begins(std::string_view source, std::string_view wanted) {
     if (source.substr(0, wanted.size()) != wanted) return false;
     const bool ends_in_digit = !wanted.empty() && std::isdigit(static_cast<unsigned char>(wanted.back())) != 0;
-    return !(ends_in_digit && source.size() > wanted.size() && std::isdigit(static_cast<unsigned char>(source[wanted.size()])) != 0);
+    return !(ends_in_digit && source.size() > wanted.size() &&
+             std::isdigit(static_cast<unsigned char>(source[wanted.size()])) != 0);
 }
 
 const SettingState* find_setting(const Evaluation& evaluation, std::string_view address) {
@@ -85,7 +104,8 @@ bool matches(const Action& action, const ActionPattern& pattern) {
 }
 
 auto count_actions(const Ran& ran, const ActionPattern& pattern) {
-    return std::ranges::count_if(ran.evaluation.plan.actions, [&](const Action& action) { return matches(action, pattern); });
+    return std::ranges::count_if(ran.evaluation.plan.actions,
+                                 [&](const Action& action) { return matches(action, pattern); });
 }
 
 Result<std::string> after_text(const Ran& ran, const std::string& file) {
@@ -100,7 +120,8 @@ Result<int> count_matches(std::string_view text, const std::string& pattern) {
         int count = 0;
         for (const auto line : split_lines(text)) {
             const std::string one(line);
-            count += static_cast<int>(std::distance(std::sregex_iterator(one.begin(), one.end(), regex), std::sregex_iterator()));
+            count += static_cast<int>(
+                std::distance(std::sregex_iterator(one.begin(), one.end(), regex), std::sregex_iterator()));
         }
         return count;
     } catch (const std::regex_error& error) {
@@ -120,15 +141,19 @@ Checked check_one(const PlaneIs& is, const Ran& ran) {
     const auto* plane = setting->on(is.plane);
     if (plane == nullptr && is_later(domain, is.plane)) return not_yet("this plane of " + domain + " is not read yet");
     if (plane == nullptr) return broken("the setting has no such plane");
-    if (plane->verdict != is.verdict) return broken("it is " + std::string(to_text(plane->verdict)) + why_of(plane->reading));
-    return that(is.source.empty() || begins(plane->reading.source, is.source), "the source is '" + plane->reading.source + "'");
+    if (plane->verdict != is.verdict)
+        return broken("it is " + std::string(to_text(plane->verdict)) + why_of(plane->reading));
+    return that(is.source.empty() || begins(plane->reading.source, is.source),
+                "the source is '" + plane->reading.source + "'");
 }
 
 Checked check_one(const HasAction& has, const Ran& ran) {
     return that((count_actions(ran, has.action) > 0) == has.wanted, actions_in_words(ran.evaluation));
 }
 
-Checked check_one(const NoAction&, const Ran& ran) { return that(ran.evaluation.plan.actions.empty(), actions_in_words(ran.evaluation)); }
+Checked check_one(const NoAction&, const Ran& ran) {
+    return that(ran.evaluation.plan.actions.empty(), actions_in_words(ran.evaluation));
+}
 
 Checked check_one(const CountsActions& counts, const Ran& ran) {
     return that(count_actions(ran, counts.action) == counts.count, actions_in_words(ran.evaluation));
@@ -136,7 +161,9 @@ Checked check_one(const CountsActions& counts, const Ran& ran) {
 
 Checked check_one(const Orders& order, const Ran& ran) {
     const auto& actions = ran.evaluation.plan.actions;
-    const auto is = [](const ActionPattern& pattern) { return [&pattern](const Action& action) { return matches(action, pattern); }; };
+    const auto is = [](const ActionPattern& pattern) {
+        return [&pattern](const Action& action) { return matches(action, pattern); };
+    };
     const auto last_first = std::find_if(actions.rbegin(), actions.rend(), is(order.first));
     const auto second = std::find_if(actions.begin(), actions.end(), is(order.second));
     if (last_first == actions.rend() || second == actions.end()) return holds();
@@ -174,7 +201,9 @@ Checked check_one(const ListsSuperblocks& lists, const Ran& ran) {
     return that(names.size() == static_cast<std::size_t>(lists.count), "there are " + std::to_string(names.size()));
 }
 
-Checked check_one(const KeepsFlags&, const Ran&) { return not_yet("no step changes the flags of a header or a mapping yet"); }
+Checked check_one(const KeepsFlags&, const Ran&) {
+    return not_yet("no step changes the flags of a header or a mapping yet");
+}
 
 bool asks_path(QueryKind kind) {
     switch (kind) {
@@ -182,8 +211,10 @@ bool asks_path(QueryKind kind) {
         case QueryKind::link:
         case QueryKind::list:
         case QueryKind::stat:
-        case QueryKind::program_exists: return true;
-        default: return false;
+        case QueryKind::program_exists:
+            return true;
+        default:
+            return false;
     }
 }
 
@@ -192,7 +223,8 @@ Checked check_one(const AsksNothingBelow& none, const Ran& ran) {
         if (!asks_path(query.kind) || query.args.empty()) continue;
         for (const auto& path : none.paths) {
             const std::string& asked = query.args.front();
-            if (asked == path || asked.rfind(path + "/", 0) == 0) return broken("asked " + std::string(to_text(query.kind)) + " " + asked);
+            if (asked == path || asked.rfind(path + "/", 0) == 0)
+                return broken("asked " + std::string(to_text(query.kind)) + " " + asked);
         }
     }
     return holds();
@@ -201,17 +233,21 @@ Checked check_one(const AsksNothingBelow& none, const Ran& ran) {
 std::string errors_in_words(const Ran& ran) {
     if (ran.errors.empty()) return "the policy has no error";
     std::string out = "the policy's errors:";
-    for (const auto& error : ran.errors) out += "\n          " + to_text(error.where) + ": " + error.says + "; " + error.note + "; " + error.fix;
+    for (const auto& error : ran.errors)
+        out += "\n          " + to_text(error.where) + ": " + error.says + "; " + error.note + "; " + error.fix;
     return out;
 }
 
-Checked check_one(const PolicyIsValid&, const Ran& ran) { return that(ran.errors.empty(), errors_in_words(ran)); }
+Checked check_one(const PolicyIsValid&, const Ran& ran) {
+    return that(ran.errors.empty(), errors_in_words(ran));
+}
 
 Checked check_one(const PolicyFails& fails, const Ran& ran) {
     const bool said = std::ranges::any_of(ran.errors, [&](const PolicyError& error) {
         const std::string text = error.says + "\n" + error.note + "\n" + error.fix;
-        return error.where.line == fails.line &&
-               std::ranges::all_of(fails.words, [&](const std::string& word) { return text.find(word) != std::string::npos; });
+        return error.where.line == fails.line && std::ranges::all_of(fails.words, [&](const std::string& word) {
+                   return text.find(word) != std::string::npos;
+               });
     });
     return that(said, errors_in_words(ran));
 }

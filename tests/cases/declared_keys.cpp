@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <toml++/toml.h>
+
 #include <algorithm>
 #include <array>
-#include <toml++/toml.h>
 
 #include "tests/cases/case_run.h"
 
@@ -21,9 +22,13 @@ const Key* find_key(const std::vector<const Key*>& keys, std::string_view name) 
     return any;
 }
 
-std::optional<std::string> undeclared_in(const toml::table& table, const std::vector<const Key*>& keys, const std::string& path);
+std::optional<std::string> undeclared_in(const toml::table& table,
+                                         const std::vector<const Key*>& keys,
+                                         const std::string& path);
 
-std::optional<std::string> undeclared_below(const toml::node& node, const Key& key, const std::vector<const Key*>& inner,
+std::optional<std::string> undeclared_below(const toml::node& node,
+                                            const Key& key,
+                                            const std::vector<const Key*>& inner,
                                             const std::string& path) {
     if (key.type != KeyType::table && key.type != KeyType::rule_array) return std::nullopt;
     if (const auto* table = node.as_table()) return undeclared_in(*table, inner, path);
@@ -46,7 +51,9 @@ std::vector<const Key*> keys_below(const std::vector<const Key*>& keys, std::str
     return inner;
 }
 
-std::optional<std::string> undeclared_in(const toml::table& table, const std::vector<const Key*>& keys, const std::string& path) {
+std::optional<std::string> undeclared_in(const toml::table& table,
+                                         const std::vector<const Key*>& keys,
+                                         const std::string& path) {
     for (const auto& [name, node] : table) {
         const std::string_view word = name.str();
         const std::string here = path.empty() ? std::string(word) : path + "." + std::string(word);

@@ -8,7 +8,9 @@
 namespace storpol::cases {
 namespace {
 
-tl::unexpected<Error> not_understood(std::string what) { return fail(ErrorKind::invalid, std::move(what)); }
+tl::unexpected<Error> not_understood(std::string what) {
+    return fail(ErrorKind::invalid, std::move(what));
+}
 
 // Takes words off the front of a line. Blanks inside a JSON string do not end a word: addresses hold them.
 class Words {
@@ -19,8 +21,10 @@ class Words {
         bool quoted = false;
         std::size_t end = 0;
         for (; end < rest_.size() && (quoted || rest_[end] != ' '); ++end) {
-            if (quoted && rest_[end] == '\\') ++end;
-            else if (rest_[end] == '"') quoted = !quoted;
+            if (quoted && rest_[end] == '\\')
+                ++end;
+            else if (rest_[end] == '"')
+                quoted = !quoted;
         }
         end = std::min(end, rest_.size());
         const std::string word{rest_.substr(0, end)};
@@ -30,6 +34,7 @@ class Words {
     }
 
     bool empty() const { return rest_.empty(); }
+
     std::string_view rest() const { return rest_; }
 
   private:
@@ -87,10 +92,14 @@ Result<ActionPattern> parse_action(Words& words) {
     auto pattern = parse_pattern(words.next());
     while (pattern && !words.empty()) {
         const std::string word = words.next();
-        if (const auto when = parse_when(word); when && !pattern->when) pattern->when = when;
-        else if (const auto risk = parse_risk(word); risk && !pattern->risk) pattern->risk = risk;
-        else if (pattern->target.empty() && !pattern->when && !pattern->risk) pattern->target = word;
-        else return not_understood("'" + word + "' is no time and no risk");
+        if (const auto when = parse_when(word); when && !pattern->when)
+            pattern->when = when;
+        else if (const auto risk = parse_risk(word); risk && !pattern->risk)
+            pattern->risk = risk;
+        else if (pattern->target.empty() && !pattern->when && !pattern->risk)
+            pattern->target = word;
+        else
+            return not_understood("'" + word + "' is no time and no risk");
     }
     return pattern;
 }
@@ -119,7 +128,8 @@ Result<Assertion> parse_order_line(Words& words) {
     auto second = parse_pattern(words.next());
     if (!second) return tl::unexpected(second.error());
     second->target = words.next();
-    if (first->target.empty() || second->target.empty() || !words.empty()) return not_understood("two targets belong here");
+    if (first->target.empty() || second->target.empty() || !words.empty())
+        return not_understood("two targets belong here");
     return Orders{*first, *second};
 }
 
@@ -187,7 +197,8 @@ Result<Assertion> parse_file_line(Words& words) {
     }
     if (what == "line") {
         const auto colon = file.rfind(':');
-        const auto line = parse_count(std::string_view(file).substr(colon == std::string::npos ? file.size() : colon + 1));
+        const auto line =
+            parse_count(std::string_view(file).substr(colon == std::string::npos ? file.size() : colon + 1));
         if (line && *line > 0) return FileLine{file.substr(0, colon), *line, with_bytes(words.rest())};
     }
     if (what == "count") {

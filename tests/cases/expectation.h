@@ -11,8 +11,8 @@
 #include "engine/model/plan.h"
 #include "engine/model/reading.h"
 
-// The assertions of a case's expect.txt as data, one alternative per line of the grammar. Parsing is strict: a line that is
-// not understood is an Error, so that a case never passes by an assertion nobody checks.
+// The assertions of a case's expect.txt as data, one alternative per line of the grammar. Parsing is strict: a line
+// that is not understood is an Error, so that a case never passes by an assertion nobody checks.
 namespace storpol::cases {
 
 struct ActionPattern {
@@ -28,75 +28,110 @@ struct PlaneIs {  // P plane address verdict [src=...]
     Verdict verdict = Verdict::in_sync;
     std::string source;  // how the winning source begins; empty: any
 };
+
 struct HasAction {  // A has/lacks ...
     bool wanted = true;
     ActionPattern action;
 };
-struct NoAction {};      // A empty
+
+struct NoAction {};  // A empty
+
 struct CountsActions {  // A count verb n
     ActionPattern action;
     int count = 0;
 };
+
 struct Orders {  // A order verb target before verb target
     ActionPattern first;
     ActionPattern second;
 };
+
 struct Says {  // S says/says-not text
     bool wanted = true;
     std::string text;
 };
+
 struct NotListed {  // S not-listed/not-applicable addr
     std::string address;
     bool needs_finding = false;
 };
+
 struct ListsSuperblocks {  // S superblocks-listed n
     int count = 0;
 };
+
 struct KeepsFlags {  // S keeps-flags FLAG,...
     std::vector<std::string> flags;
 };
+
 struct AsksNothingBelow {  // S syscalls-none path ...
     std::vector<std::string> paths;
 };
+
 struct PolicyIsValid {};  // V ok
-struct PolicyFails {      // V error line words
+
+struct PolicyFails {  // V error line words
     int line = 0;
     std::vector<std::string> words;
 };
+
 struct FileLine {  // F line file:n text
     std::string file;
     int line = 0;
     std::string text;
 };
+
 struct FileSame {  // F same file
     std::string file;
 };
+
 struct FileLines {  // F lines file n
     std::string file;
     int count = 0;
 };
+
 struct NoFinalNewline {  // F nonewline-at-end file
     std::string file;
 };
+
 struct FileMatches {  // F count file regex n; the file may be a glob
     std::string file;
     std::string regex;
     int count = 0;
 };
+
 struct WroteMatch {  // F holds folder regex
     std::string folder;
     std::string regex;
 };
+
 struct ExitsWith {  // X drift/plan n
     bool plan = false;
     int code = 0;
 };
+
 struct SecondPlanIsEmpty {};  // X apply2 empty
 
-using Assertion =
-    std::variant<PlaneIs, HasAction, NoAction, CountsActions, Orders, Says, NotListed, ListsSuperblocks, KeepsFlags,
-                 AsksNothingBelow, PolicyIsValid, PolicyFails, FileLine, FileSame, FileLines, NoFinalNewline, FileMatches,
-                 WroteMatch, ExitsWith, SecondPlanIsEmpty>;
+using Assertion = std::variant<PlaneIs,
+                               HasAction,
+                               NoAction,
+                               CountsActions,
+                               Orders,
+                               Says,
+                               NotListed,
+                               ListsSuperblocks,
+                               KeepsFlags,
+                               AsksNothingBelow,
+                               PolicyIsValid,
+                               PolicyFails,
+                               FileLine,
+                               FileSame,
+                               FileLines,
+                               NoFinalNewline,
+                               FileMatches,
+                               WroteMatch,
+                               ExitsWith,
+                               SecondPlanIsEmpty>;
 
 struct Expectation {
     Assertion assertion;

@@ -61,10 +61,32 @@ TEST(Expectation, OrderNamesTwoActions) {
 }
 
 TEST(Expectation, WhatTheGrammarHasNotIsAnError) {
-    for (const auto* line : {"", "Q x", "P live", "P sideways a drift", "P live a maybe", "P live a drift etc", "A has fly", "A has",
-                             "A has remount / / /", "A count write", "A count write many", "A order write /a remount /b", "S",
-                             "S sings", "S superblocks-listed some", "V", "V error x", "V ok then", "F line /etc/fstab text", "F same etc/fstab",
-                             "F lines /etc/fstab", "F count /a b", "F eats /a", "X drift", "X drift 9", "X apply 2"}) {
+    for (const auto* line : {"",
+                             "Q x",
+                             "P live",
+                             "P sideways a drift",
+                             "P live a maybe",
+                             "P live a drift etc",
+                             "A has fly",
+                             "A has",
+                             "A has remount / / /",
+                             "A count write",
+                             "A count write many",
+                             "A order write /a remount /b",
+                             "S",
+                             "S sings",
+                             "S superblocks-listed some",
+                             "V",
+                             "V error x",
+                             "V ok then",
+                             "F line /etc/fstab text",
+                             "F same etc/fstab",
+                             "F lines /etc/fstab",
+                             "F count /a b",
+                             "F eats /a",
+                             "X drift",
+                             "X drift 9",
+                             "X apply 2"}) {
         EXPECT_FALSE(parse_assertion(line)) << line;
     }
 }

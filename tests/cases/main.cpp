@@ -13,8 +13,8 @@
 #include "engine/base/text.h"
 #include "tests/cases/case_run.h"
 
-// storpol_cases [DIR [CASE...]]: runs the case folders of a directory (its INDEX.tsv says how each is checked). Without DIR:
-// $STORPOL_SHARED/cases, and where that is unset ctest's code for a skipped test.
+// storpol_cases [DIR [CASE...]]: runs the case folders of a directory (its INDEX.tsv says how each is checked). Without
+// DIR: $STORPOL_SHARED/cases, and where that is unset ctest's code for a skipped test.
 namespace {
 
 using namespace storpol;
@@ -62,7 +62,9 @@ struct Totals {
 void count_and_print(const std::string& name, const CaseResult& result, Totals& totals) {
     const char* word = "passed";
     switch (result.state) {
-        case CaseResult::State::passed: ++totals.passed; break;
+        case CaseResult::State::passed:
+            ++totals.passed;
+            break;
         case CaseResult::State::failed:
             ++totals.failed;
             word = "FAILED";
@@ -76,7 +78,8 @@ void count_and_print(const std::string& name, const CaseResult& result, Totals& 
     const bool one_line = result.state == CaseResult::State::not_yet_run && result.says.size() == 1;
     if (one_line) std::printf(": %s", result.says.front().c_str());
     std::printf("\n");
-    for (const auto& line : one_line ? std::vector<std::string>() : result.says) std::printf("      %s\n", line.c_str());
+    for (const auto& line : one_line ? std::vector<std::string>() : result.says)
+        std::printf("      %s\n", line.c_str());
 }
 
 int run_directory(const std::string& directory, const std::set<std::string>& only) {

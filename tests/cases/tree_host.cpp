@@ -99,9 +99,13 @@ Result<std::string> walk(const std::string& root, std::string_view path, bool fo
     return here.empty() ? std::string("/") : here;
 }
 
-Answer refused(const Error& error) { return Answer{{}, {}, error}; }
+Answer refused(const Error& error) {
+    return Answer{{}, {}, error};
+}
 
-Answer refused(int code, const std::string& path) { return refused(fail_errno(code, "read", path).value()); }
+Answer refused(int code, const std::string& path) {
+    return refused(fail_errno(code, "read", path).value());
+}
 
 class TreeHost final : public Host {
   public:
@@ -113,16 +117,23 @@ class TreeHost final : public Host {
     Answer do_ask(const Query& query) override {
         const std::string path = query.args.empty() ? std::string() : query.args.front();
         switch (query.kind) {
-            case QueryKind::file: return file(path);
-            case QueryKind::link: return link(path);
-            case QueryKind::list: return list(path);
-            case QueryKind::stat: return stat_of(path);
-            case QueryKind::uid: return Answer{"0", {}, {}};
-            case QueryKind::program_exists: return program(path);
+            case QueryKind::file:
+                return file(path);
+            case QueryKind::link:
+                return link(path);
+            case QueryKind::list:
+                return list(path);
+            case QueryKind::stat:
+                return stat_of(path);
+            case QueryKind::uid:
+                return Answer{"0", {}, {}};
+            case QueryKind::program_exists:
+                return program(path);
             case QueryKind::unit:
                 if (unit_files_) return unit_files_->ask(query);
                 break;
-            default: break;
+            default:
+                break;
         }
         return refused(fail(ErrorKind::not_captured, "the case gives no such fact", path).value());
     }
@@ -147,7 +158,8 @@ class TreeHost final : public Host {
         if (!resolved) return refused(resolved.error());
         if (!fs::is_directory(tree_.path() + *resolved)) return refused(ENOTDIR, path);
         std::vector<std::string> names;
-        for (const auto& entry : fs::directory_iterator(tree_.path() + *resolved)) names.push_back(entry.path().filename().string());
+        for (const auto& entry : fs::directory_iterator(tree_.path() + *resolved))
+            names.push_back(entry.path().filename().string());
         std::ranges::sort(names);
         std::string text;
         for (const auto& name : names) text += name + "\n";
@@ -157,20 +169,29 @@ class TreeHost final : public Host {
     Answer stat_of(const std::string& path) const {
         const auto resolved = tree_.resolve(path);
         if (!resolved) return refused(resolved.error());
-        if (*resolved == null_device) return Answer{"type=char\nmode=0666\nuid=0\ngid=0\nsize=0\nnlink=1\ndev=0:5\nrdev=1:3\n", *resolved, {}};
+        if (*resolved == null_device)
+            return Answer{"type=char\nmode=0666\nuid=0\ngid=0\nsize=0\nnlink=1\ndev=0:5\nrdev=1:3\n", *resolved, {}};
+
         struct stat st {};
+
         if (::stat((tree_.path() + *resolved).c_str(), &st) != 0) return refused(errno, path);
         const bool is_dir = S_ISDIR(st.st_mode);
-        std::string text = is_dir ? "type=dir\nmode=0755\n" : (st.st_mode & 0111) != 0 ? "type=file\nmode=0755\n" : "type=file\nmode=0644\n";
-        text += "uid=0\ngid=0\nsize=" + std::to_string(st.st_size) + "\nnlink=1\ndev=254:1\nino=" + std::to_string(st.st_ino) + "\n";
+        std::string text = is_dir                     ? "type=dir\nmode=0755\n"
+                           : (st.st_mode & 0111) != 0 ? "type=file\nmode=0755\n"
+                                                      : "type=file\nmode=0644\n";
+        text += "uid=0\ngid=0\nsize=" + std::to_string(st.st_size) +
+                "\nnlink=1\ndev=254:1\nino=" + std::to_string(st.st_ino) + "\n";
         return Answer{text, *resolved, {}};
     }
 
     Answer program(const std::string& path) const {
         const auto resolved = tree_.resolve(path);
         if (!resolved || *resolved == null_device) return Answer{"no", {}, {}};
+
         struct stat st {};
-        const bool found = ::stat((tree_.path() + *resolved).c_str(), &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111) != 0;
+
+        const bool found =
+            ::stat((tree_.path() + *resolved).c_str(), &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111) != 0;
         return Answer{found ? "yes" : "no", {}, {}};
     }
 
@@ -180,13 +201,15 @@ class TreeHost final : public Host {
 
 // unit NAME Property=value ...: the values may be quoted. Read through the one parser of the text form.
 void add_unit(Facts& facts, const Entry& entry) {
-    for (const auto& [key, value] : parse_properties(entry.answer.text)) facts.units[entry.query.args.front()][key] = value;
+    for (const auto& [key, value] : parse_properties(entry.answer.text))
+        facts.units[entry.query.args.front()][key] = value;
 }
 
 // `read PATH ERRNO`: a file that is there and refuses.
 Result<void> add_refused_read(Facts& facts, std::string_view line) {
     const auto words = split_words(line);
-    if (words.size() != 3 || name_to_errno(words[2]) == 0) return fail(ErrorKind::invalid, "'read PATH ERRNO' belongs here");
+    if (words.size() != 3 || name_to_errno(words[2]) == 0)
+        return fail(ErrorKind::invalid, "'read PATH ERRNO' belongs here");
     const std::string path{words[1]};
     facts.answers[Query{QueryKind::file, {path}}] = refused(name_to_errno(words[2]), path);
     return {};
@@ -202,8 +225,10 @@ Result<void> add_fact(Facts& facts, std::string_view line, std::string_view wher
     const auto entries = parse_entries(std::string(line) + "\n", where);
     if (!entries) return tl::unexpected(entries.error());
     for (const auto& entry : *entries) {
-        if (entry.query.kind == QueryKind::unit) add_unit(facts, entry);
-        else facts.answers[entry.query] = entry.answer;
+        if (entry.query.kind == QueryKind::unit)
+            add_unit(facts, entry);
+        else
+            facts.answers[entry.query] = entry.answer;
     }
     return {};
 }
@@ -229,7 +254,9 @@ CaseTree::~CaseTree() {
     fs::remove_all(path_, ignored);
 }
 
-Result<std::string> CaseTree::resolve(std::string_view path) const { return walk(path_, path, true); }
+Result<std::string> CaseTree::resolve(std::string_view path) const {
+    return walk(path_, path, true);
+}
 
 Result<std::string> CaseTree::read(std::string_view path) const {
     const auto resolved = resolve(path);
@@ -249,7 +276,9 @@ std::vector<std::string> CaseTree::files_below(std::string_view folder) const {
     return out;
 }
 
-std::unique_ptr<Host> make_tree_host(const CaseTree& tree) { return std::make_unique<TreeHost>(tree); }
+std::unique_ptr<Host> make_tree_host(const CaseTree& tree) {
+    return std::make_unique<TreeHost>(tree);
+}
 
 Result<Facts> parse_facts(std::string_view text, std::string_view where) {
     Facts facts;
@@ -258,7 +287,8 @@ Result<Facts> parse_facts(std::string_view text, std::string_view where) {
         ++number;
         if (trim(line).empty() || trim(line).front() == '#') continue;
         const auto added = add_fact(facts, trim(line), where);
-        if (!added) return fail(ErrorKind::invalid, to_text(added.error()), std::string(where) + ":" + std::to_string(number));
+        if (!added)
+            return fail(ErrorKind::invalid, to_text(added.error()), std::string(where) + ":" + std::to_string(number));
     }
     return facts;
 }

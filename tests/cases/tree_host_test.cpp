@@ -97,9 +97,10 @@ TEST_F(TreeHostTest, WhatIsNotInTheTreeDoesNotExist) {
 TEST_F(TreeHostTest, FactsStandAboveTheTree) {
     put("etc/a", "a\n");
     const auto copy = tree();
-    const auto facts = parse_facts("# clock\nnow 2026-11-30T08:00:00Z\nread /etc/a EACCES\nno-such-word x\n"
-                                   "unit fstrim.timer ActiveState=active\n",
-                                   "facts.txt");
+    const auto facts = parse_facts(
+        "# clock\nnow 2026-11-30T08:00:00Z\nread /etc/a EACCES\nno-such-word x\n"
+        "unit fstrim.timer ActiveState=active\n",
+        "facts.txt");
     ASSERT_TRUE(facts);
     EXPECT_EQ(facts->unasked, std::vector<std::string>{"no-such-word"});
     const auto machine = make_tree_host(*copy);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What goes wrong on real machines while something is applied: a kill, a second apply, a disk that is full or read-only.
+// What goes wrong on real machines while something is applied: a kill, a second apply, a disk that is full or
+// read-only.
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/file.h>
@@ -19,8 +20,9 @@ namespace {
 constexpr const char* somaxconn = "net.core.somaxconn";
 
 // Keys of the network namespace that take any small number.
-const std::vector<std::string> keys{"net.core.somaxconn", "net.ipv4.tcp_fin_timeout", "net.ipv4.tcp_keepalive_intvl",
-                                    "net.ipv4.tcp_keepalive_probes", "net.ipv4.tcp_max_tw_buckets", "net.ipv4.tcp_reordering"};
+const std::vector<std::string> keys{"net.core.somaxconn",           "net.ipv4.tcp_fin_timeout",
+                                    "net.ipv4.tcp_keepalive_intvl", "net.ipv4.tcp_keepalive_probes",
+                                    "net.ipv4.tcp_max_tw_buckets",  "net.ipv4.tcp_reordering"};
 
 class FaultLab : public Lab {
   protected:
@@ -150,7 +152,8 @@ void fill(const std::string& directory) {
     const int fd = open((directory + "/fill").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     ASSERT_GE(fd, 0);
     const std::string page(4096, 'x');
-    while (write(fd, page.data(), page.size()) > 0) {}
+    while (write(fd, page.data(), page.size()) > 0) {
+    }
     close(fd);
 }
 
@@ -218,7 +221,8 @@ TEST_F(FaultLab, LinesThatAPersonAddedToOurFileStay) {
     ASSERT_TRUE(write_text(own_file, read_text(own_file) + "# by hand\nnet.ipv4.tcp_retries2 = 9\n"));
     want_all("62");
     ASSERT_EQ(storpol({"apply", "--yes"}).code, 0);
-    EXPECT_NE(read_text(own_file).find("# by hand\nnet.ipv4.tcp_retries2 = 9\n"), std::string::npos) << read_text(own_file);
+    EXPECT_NE(read_text(own_file).find("# by hand\nnet.ipv4.tcp_retries2 = 9\n"), std::string::npos)
+        << read_text(own_file);
 }
 
 TEST_F(FaultLab, DamagedRecordAndJournalNeverStopAPlan) {

@@ -7,15 +7,16 @@
 #include <string>
 #include <vector>
 
-// A machine to break: the running kernel behind private mount, UTS and network namespaces. /etc is an overlay, every other
-// place that storpol writes to or sysctl reads from is an empty tmpfs, so nothing of a test outlives its process. Network
-// and domain name values belong to the namespaces; vm.* ones are the machine's (see RealValue).
+// A machine to break: the running kernel behind private mount, UTS and network namespaces. /etc is an overlay, every
+// other place that storpol writes to or sysctl reads from is an empty tmpfs, so nothing of a test outlives its process.
+// Network and domain name values belong to the namespaces; vm.* ones are the machine's (see RealValue).
 namespace storpol::lab {
 
 struct Ran {
     int code = -1;  // exit code; 128 + signal for a killed one
     std::string out;
     std::string err;
+
     std::string all() const { return out + err; }
 };
 
@@ -50,15 +51,19 @@ class Lab : public testing::Test {
 class RealValue {
   public:
     explicit RealValue(std::string key) : key_(std::move(key)), old_(sysctl_value(key_)) {}
+
     ~RealValue() { set_sysctl(key_, old_); }
+
     RealValue(const RealValue&) = delete;
     RealValue& operator=(const RealValue&) = delete;
+
     const std::string& old_value() const { return old_; }
 
   private:
     std::string key_;
     std::string old_;
 };
+
 bool may_change_the_machine();
 
 }  // namespace storpol::lab

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -37,10 +38,14 @@ class Sink {
         fd_ = mkostemp(name, O_CLOEXEC);
         unlink(name);
     }
+
     ~Sink() { close(fd_); }
+
     Sink(const Sink&) = delete;
     Sink& operator=(const Sink&) = delete;
+
     int fd() const { return fd_; }
+
     std::string text() const {
         std::string out;
         char buffer[4096];
@@ -85,10 +90,20 @@ bool mount_tmpfs(const std::string& where, const char* options = "mode=0755") {
     return mount("tmpfs", where.c_str(), "tmpfs", 0, options) == 0;
 }
 
+// Back to the namespaces this process began in: each test hides the machine anew.
+bool return_to_machine() {
+    static const std::array began{open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC),
+                                  open("/proc/self/ns/uts", O_RDONLY | O_CLOEXEC),
+                                  open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC)};
+    return std::ranges::all_of(began, [](int space) { return setns(space, 0) == 0; });
+}
+
 // Why the machine cannot be hidden; empty when it is.
 std::string hide_machine() {
     if (geteuid() != 0) return "needs root";
-    if (unshare(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWNET) != 0) return std::string("no namespaces here: ") + strerror(errno);
+    if (!return_to_machine()) return std::string("cannot enter namespaces: ") + strerror(errno);
+    if (unshare(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWNET) != 0)
+        return std::string("no namespaces here: ") + strerror(errno);
     if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return "the mounts cannot be made private";
     if (!mount_tmpfs("/run") || !mount_tmpfs("/var/lib")) return "no tmpfs can be mounted";
     for (const char* directory : {"/run/lab", "/run/lab/upper", "/run/lab/work"}) mkdir(directory, 0755);
@@ -134,11 +149,14 @@ std::string sysctl_value(const std::string& key) {
     return text;
 }
 
-bool set_sysctl(const std::string& key, const std::string& value) { return write_text(as_path(key), value + "\n"); }
+bool set_sysctl(const std::string& key, const std::string& value) {
+    return write_text(as_path(key), value + "\n");
+}
 
 int wait_for(pid_t child) {
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -152,9 +170,13 @@ Ran run(const std::vector<std::string>& arguments) {
     return ran;
 }
 
-Ran storpol(const std::vector<std::string>& arguments) { return run(with_binary(arguments)); }
+Ran storpol(const std::vector<std::string>& arguments) {
+    return run(with_binary(arguments));
+}
 
-pid_t start_storpol(const std::vector<std::string>& arguments) { return start(with_binary(arguments), -1, -1); }
+pid_t start_storpol(const std::vector<std::string>& arguments) {
+    return start(with_binary(arguments), -1, -1);
+}
 
 bool kill_storpol_at(int stop, const std::vector<std::string>& arguments) {
     const auto all = with_binary(arguments);

@@ -178,7 +178,9 @@ TEST_F(SysctlLab, CaptureLeadsToTheSamePlan) {
     ASSERT_TRUE(write_text("/etc/sysctl.d/50-other.conf", "net.core.somaxconn = 5\n"));
     const Ran capture = storpol({"capture", "-o", "/run/lab/host.capture"});
     ASSERT_EQ(capture.code, 0) << capture.all();
+
     struct stat st {};
+
     ASSERT_EQ(stat("/run/lab/host.capture", &st), 0);
     EXPECT_EQ(st.st_mode & 07777, 0600U);
     EXPECT_EQ(read_text("/run/lab/host.capture").rfind("storpol-capture 1 ", 0), 0U);
@@ -191,13 +193,13 @@ TEST_F(SysctlLab, CaptureLeadsToTheSamePlan) {
 }
 
 TEST_F(SysctlLab, SavedPlanIsDoneAsSavedAndNotOnceTheHostMoved) {
-    ASSERT_EQ(storpol({"plan", "-o", "/root/lab.plan"}).code, 0);
+    ASSERT_EQ(storpol({"plan", "-o", "/run/lab.plan"}).code, 0);
     ASSERT_TRUE(set_sysctl(somaxconn, "1234"));  // one action less than saved
-    const Ran stale = storpol({"apply", "--yes", "/root/lab.plan"});
+    const Ran stale = storpol({"apply", "--yes", "/run/lab.plan"});
     EXPECT_EQ(stale.code, 1) << stale.all();
     EXPECT_FALSE(std::filesystem::exists(own_file));
     ASSERT_TRUE(set_sysctl(somaxconn, "100"));
-    const Ran apply = storpol({"apply", "--yes", "/root/lab.plan"});
+    const Ran apply = storpol({"apply", "--yes", "/run/lab.plan"});
     EXPECT_EQ(apply.code, 0) << apply.all();
     EXPECT_EQ(sysctl_value(somaxconn), "1234");
 }
@@ -228,7 +230,8 @@ TEST_F(SysctlLab, ImageCannotLeadOutOfItself) {
 class VmLab : public Lab {
   protected:
     void SetUp() override {
-        if (!may_change_the_machine()) GTEST_SKIP() << "changes vm.* of this machine for a moment: only with STORPOL_LAB=1";
+        if (!may_change_the_machine())
+            GTEST_SKIP() << "changes vm.* of this machine for a moment: only with STORPOL_LAB=1";
         Lab::SetUp();
     }
 };

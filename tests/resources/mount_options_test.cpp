@@ -222,7 +222,7 @@ TEST(MountOptions, MountinfoAloneHidesWhatTheExt4SuperblockHolds) {
     EXPECT_EQ(hidden.find("discard"), nullptr);
     EXPECT_EQ(hidden.unknown_settings.count("discard"), 1U);
     EXPECT_EQ(value(hidden, "commit"), "5");
-    const std::string options = "rw\nbsddf\ndelalloc\nbarrier\nauto_da_alloc\nuser_xattr\nacl\ndiscard\nerrors=remount-ro\ncommit=60\ndata=ordered\nmystery\n";
+    const std::string options = "rw\nbsddf\ndelalloc\njournal_checksum\nbarrier\nauto_da_alloc\nuser_xattr\nacl\ndiscard\nerrors=remount-ro\ncommit=60\ndata=ordered\nmystery\n";
     text.ext4_options = options;
     const OptionSet whole = live_options("ext4", text, no_superblock);
     EXPECT_EQ(value(whole, "discard"), "on");

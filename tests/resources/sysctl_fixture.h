@@ -57,11 +57,13 @@ struct SysctlRun {
         observations = resource->observe(settings, topology, host, notes);
         for (std::size_t i = 0; i < settings.size(); ++i) {
             for (const auto& [plane, reading] : observations[i]) {
-                if (verdict_at(i, plane) == Verdict::drift) differences.push_back({&settings[i], plane, reading, std::nullopt});
+                if (verdict_at(i, plane) == Verdict::drift)
+                    differences.push_back({&settings[i], plane, reading, std::nullopt});
             }
         }
         remedy = resource->actions(differences, topology, host);
     }
+
     SysctlRun(const SysctlRun&) = delete;
     SysctlRun& operator=(const SysctlRun&) = delete;
 
@@ -78,7 +80,11 @@ struct SysctlRun {
         ADD_FAILURE() << "no setting " << name;
         return 0;
     }
-    const Reading& reading(const std::string& name, Plane plane) const { return observations.at(index(name)).at(plane); }
+
+    const Reading& reading(const std::string& name, Plane plane) const {
+        return observations.at(index(name)).at(plane);
+    }
+
     Verdict verdict(const std::string& name, Plane plane) const { return verdict_at(index(name), plane); }
 
     const Finding* finding(const std::string& code) const {
@@ -87,12 +93,14 @@ struct SysctlRun {
         }
         return nullptr;
     }
+
     const Action* action(const std::string& target) const {
         for (const auto& each : remedy.actions) {
             if (each.target == target) return &each;
         }
         return nullptr;
     }
+
     std::string gap(const std::string& name, Plane plane) const {
         for (const auto& each : remedy.gaps) {
             if (each.of == SettingPlane{make_address("sysctl", name, ""), plane}) return each.cannot;

@@ -11,7 +11,9 @@ const std::string own = "/etc/sysctl.d/zz-storpol.conf";
 const std::string swappiness = "vm.swappiness";
 const std::string want_150 = "[vm]\nswappiness = 150\n";
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
 
 // "150 /etc/sysctl.d/a.conf:1" or "unset SOURCE".
 std::string seen(const SysctlRun& run, const std::string& name = swappiness) {
@@ -35,7 +37,8 @@ TEST(SysctlPersisted, WithoutAnyFileItIsUnsetWithTheKernelsDefault) {
     auto host = systemd_host();
     const SysctlRun run(want_150, host);
     EXPECT_EQ(seen(run), "unset ");
-    EXPECT_EQ(std::get<Unset>(run.reading(swappiness, persisted).state), (Unset{Value{std::int64_t{60}}, "kernel default"}));
+    EXPECT_EQ(std::get<Unset>(run.reading(swappiness, persisted).state),
+              (Unset{Value{std::int64_t{60}}, "kernel default"}));
     EXPECT_EQ(run.verdict(swappiness, persisted), Verdict::drift);
 }
 
@@ -45,14 +48,16 @@ TEST(SysctlPersisted, FilesSortByNameOverAllDirectories) {
     host.put_file("/usr/lib/sysctl.d/protect.conf", "vm.swappiness = 10\n");
     const SysctlRun run(want_150, host);
     EXPECT_EQ(seen(run), "10 /usr/lib/sysctl.d/protect.conf:1");
-    EXPECT_EQ(run.reading(swappiness, persisted).shadows, (std::vector<std::string>{"/etc/sysctl.d/allow-swap.conf:1"}));
+    EXPECT_EQ(run.reading(swappiness, persisted).shadows,
+              (std::vector<std::string>{"/etc/sysctl.d/allow-swap.conf:1"}));
 }
 
 TEST(SysctlPersisted, NamesSortByByte) {
     auto host = systemd_host();
     int value = 0;
     for (const char* name : {"a", "_x", "Z", "9-a", "10-a"}) {
-        host.put_file("/etc/sysctl.d/" + std::string(name) + ".conf", "vm.swappiness = " + std::to_string(++value) + "\n");
+        host.put_file("/etc/sysctl.d/" + std::string(name) + ".conf",
+                      "vm.swappiness = " + std::to_string(++value) + "\n");
         EXPECT_EQ(seen(SysctlRun(want_150, host)), "1 /etc/sysctl.d/a.conf:1") << name;
     }
 }
@@ -84,8 +89,10 @@ TEST(SysctlPersisted, EmptyFilesAndDanglingLinksMaskToo) {
     for (const bool dangling : {false, true}) {
         auto host = systemd_host();
         host.put_file("/usr/lib/sysctl.d/60-site.conf", "vm.swappiness = 150\n");
-        if (dangling) host.put_link("/etc/sysctl.d/60-site.conf", "/nowhere/at.all");
-        else host.put_file("/etc/sysctl.d/60-site.conf", "");
+        if (dangling)
+            host.put_link("/etc/sysctl.d/60-site.conf", "/nowhere/at.all");
+        else
+            host.put_file("/etc/sysctl.d/60-site.conf", "");
         EXPECT_EQ(seen(SysctlRun(want_150, host)), "unset ") << dangling;
     }
 }
@@ -210,7 +217,8 @@ TEST(SysctlPersistedPairs, TheCounterpartInALaterFileWins) {
     host.put_file("/etc/sysctl.d/70-b.conf", "vm.dirty_bytes = 268435456\n");
     const SysctlRun run("[vm]\ndirty_ratio = 5\ndirty_background_ratio = 1\n", host);
     EXPECT_EQ(seen(run, "vm.dirty_ratio"), "0 /etc/sysctl.d/70-b.conf:1");
-    EXPECT_EQ(run.reading("vm.dirty_ratio", persisted).shadows, (std::vector<std::string>{"/etc/sysctl.d/50-a.conf:1"}));
+    EXPECT_EQ(run.reading("vm.dirty_ratio", persisted).shadows,
+              (std::vector<std::string>{"/etc/sysctl.d/50-a.conf:1"}));
     EXPECT_EQ(run.verdict("vm.dirty_background_ratio", persisted), Verdict::in_sync);
 }
 
@@ -290,6 +298,29 @@ TEST(SysctlDropIn, TheCounterpartInOurOwnFileIsTakenOut) {
     EXPECT_EQ(edits[1], (OwnLines{"sysctl[\"vm.dirty_ratio\"]", "", {}}));
 }
 
+// A value that a foreign file has already does not move behind the counterpart under systemd-sysctl, so that the plain
+// line would have no effect.
+TEST(SysctlDropIn, ACounterpartThatWouldStillWinIsExcluded) {
+    auto host = systemd_host();
+    host.put_file("/etc/sysctl.d/50-a.conf", "vm.dirty_ratio = 5\n");
+    host.put_file("/etc/sysctl.d/70-b.conf", "vm.dirty_bytes = 268435456\n");
+    const std::string policy = "[vm]\ndirty_ratio = 5\n";
+    const SysctlRun run(policy, host);
+    ASSERT_NE(run.action(own), nullptr);
+    const auto& lines = std::get<OwnLines>(std::get<EditFile>(run.action(own)->step).edit).lines;
+    EXPECT_EQ(lines, (std::vector<std::string>{"-vm.dirty_bytes", "vm.dirty_ratio = 5"}));
+    EXPECT_EQ(run.finding("overridden"), nullptr);
+    host.put_file(own, lines[0] + "\n" + lines[1] + "\n");
+    const SysctlRun after(policy, host);
+    EXPECT_EQ(after.verdict("vm.dirty_ratio", persisted), Verdict::in_sync);
+    EXPECT_EQ(after.action(own), nullptr);
+    host.put_file("/etc/sysctl.d/50-a.conf", "vm.dirty_ratio = 7\n");
+    host.remove(own);
+    const SysctlRun plain(policy, host);
+    EXPECT_EQ(std::get<OwnLines>(std::get<EditFile>(plain.action(own)->step).edit).lines,
+              (std::vector<std::string>{"vm.dirty_ratio = 5"}));
+}
+
 TEST(SysctlDropIn, ALineAddedToOurFileByHandThatWinsIsNamed) {
     auto host = systemd_host();
     host.put_file(own, "# sysctl[\"vm.swappiness\"]\nvm.swappiness = 150\n\n# mine\nvm.swappiness = 10\n");
@@ -338,7 +369,8 @@ TEST(SysctlOwners, AUdevRuleIsNamed) {
 TEST(SysctlOwners, ATunedProfileIsFollowedThroughItsIncludes) {
     auto host = systemd_host();
     host.put_file("/etc/tuned/active_profile", "site\n");
-    host.put_file("/etc/tuned/profiles/site/tuned.conf", "[main]\ninclude=throughput-performance\n[sysctl]\nkernel.x=1\n");
+    host.put_file("/etc/tuned/profiles/site/tuned.conf",
+                  "[main]\ninclude=throughput-performance\n[sysctl]\nkernel.x=1\n");
     host.put_file("/usr/lib/tuned/profiles/throughput-performance/tuned.conf",
                   "[main]\nsummary=x\n\n[vm]\ndirty_ratio = 40%\n[sysctl]\nvm.swappiness=10\n");
     const SysctlRun run("[vm]\nswappiness = 150\ndirty_bytes = \"1MiB\"\n", host);
@@ -367,7 +399,7 @@ TEST(SysctlSurvey, ItAsksWhatAPlanAsks) {
     make_sysctl_resource()->survey(survey);
     const std::string text = survey.capture("0", "2026-11-30T12:00:00Z");
     EXPECT_TRUE(has(text, "/etc/sysctl.d/a.conf"));
-    EXPECT_FALSE(has(text, "drop_caches"));
+    EXPECT_FALSE(has(text, "file /proc/sys/vm/drop_caches"));
     const auto body = text.substr(text.find('\n') + 1);
     const auto replay = make_snapshot_host(body, "capture");
     ASSERT_TRUE(replay.has_value()) << to_text(replay.error());

@@ -14,7 +14,9 @@ std::string first_error(const std::string& policy) {
     return loaded.errors.empty() ? "" : loaded.errors.front().says + " | " + loaded.errors.front().fix;
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
 
 TEST(SysctlPolicy, AMisspeltVmKeyIsAnErrorWithASuggestion) {
     EXPECT_TRUE(has(first_error("[vm]\nswapiness = 10\n"), "swapiness"));
@@ -22,8 +24,11 @@ TEST(SysctlPolicy, AMisspeltVmKeyIsAnErrorWithASuggestion) {
 }
 
 TEST(SysctlPolicy, EveryKeyOfARunningKernelIsKnown) {
-    for (const char* key : {"page-cluster", "page_lock_unfairness", "vfs_cache_pressure_denom", "defrag_mode", "mmap_rnd_bits"}) {
-        EXPECT_EQ(first_error("[vm]\n" + std::string(key) + " = " + (std::string(key) == "vfs_cache_pressure_denom" ? "100" : "1") + "\n"), "")
+    for (const char* key :
+         {"page-cluster", "page_lock_unfairness", "vfs_cache_pressure_denom", "defrag_mode", "mmap_rnd_bits"}) {
+        EXPECT_EQ(first_error("[vm]\n" + std::string(key) + " = " +
+                              (std::string(key) == "vfs_cache_pressure_denom" ? "100" : "1") + "\n"),
+                  "")
             << key;
     }
 }
@@ -52,7 +57,8 @@ TEST(SysctlPolicy, NamesOfOtherTreesAreChecked) {
     EXPECT_TRUE(has(first_error("[sysctl]\nvm.swappiness = 1\n"), "belongs under [vm]"));
     EXPECT_TRUE(has(first_error("[sysctl]\n\"vm/swappiness\" = 1\n"), "belongs under [vm]"));
     EXPECT_TRUE(has(first_error("[sysctl]\n\"net.ipv4.conf.*.rp_filter\" = 1\n"), "glob"));
-    for (const char* name : {"net..core", ".net.core", "net.core.", "net/../../etc/passwd", "-net.core", "net core.x", "net=core.x", "lonely"}) {
+    for (const char* name : {"net..core", ".net.core", "net.core.", "net/../../etc/passwd", "-net.core", "net core.x",
+                             "net=core.x", "lonely"}) {
         EXPECT_NE(first_error("[sysctl]\n\"" + std::string(name) + "\" = 1\n"), "") << name;
     }
 }
@@ -82,8 +88,10 @@ TEST(SysctlPolicy, WhatIsUnmanagedIsNoContradiction) {
     auto resource = make_sysctl_resource();
     const std::vector<PolicyKeys> keys{resource->keys()};
     const auto loaded = load_policy_files({{"base.toml", "version = 1\n[vm]\ndirty_ratio = 5\n"},
-                                           {"site.toml", "version = 1\nunmanaged = [\"sysctl[\\\"vm.dirty_ratio\\\"]\"]\n"
-                                                         "[vm]\ndirty_bytes = \"1MiB\"\n"}}, keys);
+                                           {"site.toml",
+                                            "version = 1\nunmanaged = [\"sysctl[\\\"vm.dirty_ratio\\\"]\"]\n"
+                                            "[vm]\ndirty_bytes = \"1MiB\"\n"}},
+                                          keys);
     for (const auto& error : loaded.errors) ADD_FAILURE() << error.says;
     Notes notes;
     const auto settings = resource->settings(loaded.policy, Topology(host), host, notes);
@@ -118,7 +126,8 @@ TEST(SysctlLive, DriftIsWrittenNow) {
 
 TEST(SysctlLive, ListsCompareByWordsAndNumbersByValue) {
     auto host = systemd_host();
-    const SysctlRun run("[sysctl]\nnet.ipv4.tcp_rmem = \"4096 131072  6291456\"\nnet.core.somaxconn = \"0x1000\"\n", host);
+    const SysctlRun run("[sysctl]\nnet.ipv4.tcp_rmem = \"4096 131072  6291456\"\nnet.core.somaxconn = \"0x1000\"\n",
+                        host);
     EXPECT_EQ(run.verdict("net.ipv4.tcp_rmem", live), Verdict::in_sync);
     EXPECT_EQ(run.verdict("net.core.somaxconn", live), Verdict::in_sync);
 }
@@ -144,9 +153,11 @@ TEST(SysctlLive, AKeyThisKernelLacksIsAbsentWithAFinding) {
 }
 
 TEST(SysctlLive, AnImageHasNoLivePlaneAndPersistedStillCounts) {
-    const auto image = make_snapshot_host("file /etc/sysctl.d/a.conf\n|vm.swappiness = 10\nlist /etc/sysctl.d\n|a.conf\n"
-                                          "list /run/sysctl.d !ENOENT\nlist /usr/local/lib/sysctl.d !ENOENT\n"
-                                          "list /usr/lib/sysctl.d !ENOENT\n", "image");
+    const auto image = make_snapshot_host(
+        "file /etc/sysctl.d/a.conf\n|vm.swappiness = 10\nlist /etc/sysctl.d\n|a.conf\n"
+        "list /run/sysctl.d !ENOENT\nlist /usr/local/lib/sysctl.d !ENOENT\n"
+        "list /usr/lib/sysctl.d !ENOENT\n",
+        "image");
     ASSERT_TRUE(image.has_value()) << to_text(image.error());
     const SysctlRun run("[vm]\nswappiness = 150\n", **image);
     EXPECT_EQ(run.verdict(swappiness, live), Verdict::unknown);
@@ -222,8 +233,10 @@ TEST(SysctlPairs, AWantedRatioReadsZeroWhileBytesAreInForce) {
 TEST(SysctlPairs, UndoingALimitInBytesRestoresTheRatioAndNeverWritesZeroBytes) {
     auto host = systemd_host();
     const SysctlRun run("[vm]\ndirty_bytes = \"256MiB\"\ndirty_background_bytes = \"64MiB\"\n", host);
-    EXPECT_EQ(run.action("/proc/sys/vm/dirty_bytes")->step, Step(WriteAttribute{"/proc/sys/vm/dirty_bytes", "268435456"}));
-    EXPECT_EQ(run.action("/proc/sys/vm/dirty_bytes")->undo, (std::vector<Step>{WriteAttribute{"/proc/sys/vm/dirty_ratio", "20"}}));
+    EXPECT_EQ(run.action("/proc/sys/vm/dirty_bytes")->step,
+              Step(WriteAttribute{"/proc/sys/vm/dirty_bytes", "268435456"}));
+    EXPECT_EQ(run.action("/proc/sys/vm/dirty_bytes")->undo,
+              (std::vector<Step>{WriteAttribute{"/proc/sys/vm/dirty_ratio", "20"}}));
     EXPECT_EQ(run.action("/proc/sys/vm/dirty_background_bytes")->undo,
               (std::vector<Step>{WriteAttribute{"/proc/sys/vm/dirty_background_ratio", "10"}}));
 }
@@ -252,7 +265,9 @@ TEST(SysctlPairs, ABackgroundLimitThatIsNotBelowTheOtherIsAFinding) {
     auto host = systemd_host();
     EXPECT_EQ(SysctlRun("[vm]\ndirty_ratio = 11\n", host).finding("dirty-background-not-below"), nullptr);
     EXPECT_NE(SysctlRun("[vm]\ndirty_ratio = 10\n", host).finding("dirty-background-not-below"), nullptr);
-    EXPECT_NE(SysctlRun("[vm]\ndirty_ratio = 5\ndirty_background_ratio = 5\n", host).finding("dirty-background-not-below"), nullptr);
+    EXPECT_NE(
+        SysctlRun("[vm]\ndirty_ratio = 5\ndirty_background_ratio = 5\n", host).finding("dirty-background-not-below"),
+        nullptr);
     EXPECT_EQ(SysctlRun("[vm]\ndirty_bytes = \"1MiB\"\n", host).finding("dirty-background-not-below"), nullptr);
 }
 

@@ -23,8 +23,9 @@ inline void put_debian(MemoryHost& host) {
     host.put_file("/proc/sys/kernel/random/boot_id", "5a2c0f6e-1111-4222-8333-444455556666\n");
     host.put_file("/proc/cmdline", "BOOT_IMAGE=/vmlinuz root=/dev/sda1 ro quiet\n");
     host.put_file("/proc/meminfo", "MemTotal:       16303084 kB\n");
-    host.put_file("/proc/self/mountinfo", "22 28 0:21 / /proc rw,nosuid,nodev,noexec,relatime shared:12 - proc proc rw\n"
-                                          "28 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n");
+    host.put_file("/proc/self/mountinfo",
+                  "22 28 0:21 / /proc rw,nosuid,nodev,noexec,relatime shared:12 - proc proc rw\n"
+                  "28 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n");
     host.put_file("/etc/os-release", "ID=debian\nVERSION_ID=\"12\"\n");
     host.put_file("/proc/sys/vm/swappiness", "60\n");
     host.put_file("/proc/sys/vm/page-cluster", "3\n");

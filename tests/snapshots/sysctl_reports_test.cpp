@@ -62,10 +62,11 @@ TEST_F(SysctlReports, DriftSinceTheLastApply) {
 }
 
 TEST_F(SysctlReports, DriftThatIsAcceptedAndAnAcceptThatMatchesNothing) {
-    const Run result = run(host,
-                           "version = 1\n[vm]\nswappiness = 150\n"
-                           "[[accept]]\naddress = 'sysctl[\"vm.swappiness\"]'\nuntil = 2027-03-01\nreason = \"tested in March\"\n"
-                           "[[accept]]\naddress = 'sysctl[\"vm.zone*\"]'\nuntil = 2027-03-01\nreason = \"nothing\"\n");
+    const Run result =
+        run(host,
+            "version = 1\n[vm]\nswappiness = 150\n"
+            "[[accept]]\naddress = 'sysctl[\"vm.swappiness\"]'\nuntil = 2027-03-01\nreason = \"tested in March\"\n"
+            "[[accept]]\naddress = 'sysctl[\"vm.zone*\"]'\nuntil = 2027-03-01\nreason = \"nothing\"\n");
     expect_golden("drift-accepted.txt", render_drift_text(result.evaluation, head("drift"), TextStyle{}));
 }
 
@@ -84,8 +85,8 @@ TEST_F(SysctlReports, UnreadableHostAsJson) {
 
 TEST_F(SysctlReports, ExplainOfOneSetting) {
     const Run result = run(host, laptop);
-    expect_golden("explain-swappiness.txt", render_explain_text(selected(result.evaluation, "vm.swappiness"),
-                                                                result.loaded.policy, TextStyle{}));
+    expect_golden("explain-swappiness.txt",
+                  render_explain_text(selected(result.evaluation, "vm.swappiness"), result.loaded.policy, TextStyle{}));
 }
 
 TEST_F(SysctlReports, ImageHasNoLivePlane) {
@@ -124,7 +125,8 @@ TEST(PolicyErrors, AllInOneRunAsJson) {
 
 TEST(PolicyErrors, ASyntaxErrorIsTheOnlyOneOfItsFile) {
     MemoryHost host;
-    expect_golden("errors-syntax.txt", render_errors_text(run(host, "version = 1\n[vm\nswappiness = 150\n").loaded.errors));
+    expect_golden("errors-syntax.txt",
+                  render_errors_text(run(host, "version = 1\n[vm\nswappiness = 150\n").loaded.errors));
 }
 
 TEST(PolicyErrors, AContradictionNamesBothLines) {

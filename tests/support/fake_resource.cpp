@@ -77,6 +77,7 @@ Action write_now(const Difference& difference, const std::string& value) {
     action.serves = {{address, Plane::live}};
     action.says = "sets " + address;
     if (name.starts_with("wild_")) action.risk = Risk::disruptive;
+    if (name.starts_with("after_")) action.reads = {std::string(fake_own_file)};
     if (name.starts_with("guard_")) action.refused = "2 are needed and 1 is there";
     return action;
 }
@@ -99,7 +100,9 @@ class FakeResource final : public Resource {
         return {{table}};
     }
 
-    std::vector<Setting> settings(const Policy& policy, const Topology& /*topology*/, Host& /*host*/,
+    std::vector<Setting> settings(const Policy& policy,
+                                  const Topology& /*topology*/,
+                                  Host& /*host*/,
                                   Notes& /*notes*/) const override {
         std::vector<Setting> out;
         const auto* table = policy.find("fake");
@@ -115,7 +118,9 @@ class FakeResource final : public Resource {
         return out;
     }
 
-    std::vector<Observation> observe(std::span<const Setting> settings, const Topology& /*topology*/, Host& host,
+    std::vector<Observation> observe(std::span<const Setting> settings,
+                                     const Topology& /*topology*/,
+                                     Host& host,
                                      Notes& /*notes*/) const override {
         std::vector<Observation> out;
         for (const auto& setting : settings) {
@@ -165,11 +170,17 @@ class FakeResource final : public Resource {
 
 }  // namespace
 
-std::string fake_attribute(std::string_view name) { return std::string(attributes) + std::string(name); }
+std::string fake_attribute(std::string_view name) {
+    return std::string(attributes) + std::string(name);
+}
 
-std::string fake_address(std::string_view name) { return make_address("fake", name, ""); }
+std::string fake_address(std::string_view name) {
+    return make_address("fake", name, "");
+}
 
-std::unique_ptr<Resource> make_fake_resource() { return std::make_unique<FakeResource>(); }
+std::unique_ptr<Resource> make_fake_resource() {
+    return std::make_unique<FakeResource>();
+}
 
 Resources fake_resources() {
     Resources resources;

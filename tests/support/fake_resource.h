@@ -12,6 +12,7 @@
 // The beginning of a name says how its live plane takes change:
 //   slow_   at the next boot only          mount_  at the next mount only (/proc/fake/mount-id is its id)
 //   hard_   in no way (a gap with `cannot`)  wild_   by a disruptive write     guard_  by a write that a guard refuses
+//   after_  by a write that needs the own file written first
 //   lost_   the resource forgets it: neither action nor gap
 namespace storpol {
 

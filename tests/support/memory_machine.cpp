@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/memory_machine.h"
 
-#include <cerrno>
 #include <gtest/gtest.h>
+
+#include <cerrno>
 #include <utility>
 
 #include "engine/base/digest.h"
@@ -85,7 +86,9 @@ Result<std::string> MemoryPerformer::perform(const Step& step) {
     return state(step);
 }
 
-void MemoryPerformer::clean_up(const Step& step) { cleaned_.push_back(target_of(step)); }
+void MemoryPerformer::clean_up(const Step& step) {
+    cleaned_.push_back(target_of(step));
+}
 
 Result<std::string> MemoryStore::read(std::string_view name) {
     const auto at = files_.find(std::string(name));
@@ -146,11 +149,17 @@ MemoryMachine::MemoryMachine() {
     host.put_file("/proc/stat", "cpu  1 2 3\nbtime 1796036400\n");
 }
 
-void MemoryMachine::set_time(const std::string& time) { host.put({QueryKind::now, {}}, Answer{time, {}, {}}); }
+void MemoryMachine::set_time(const std::string& time) {
+    host.put({QueryKind::now, {}}, Answer{time, {}, {}});
+}
 
-void MemoryMachine::set_boot(const std::string& id) { host.put_file("/proc/sys/kernel/random/boot_id", id + "\n"); }
+void MemoryMachine::set_boot(const std::string& id) {
+    host.put_file("/proc/sys/kernel/random/boot_id", id + "\n");
+}
 
-Result<ApplyReport> MemoryMachine::apply(const Policy& policy, const Resources& resources, const ApplyOptions& options) {
+Result<ApplyReport> MemoryMachine::apply(const Policy& policy,
+                                         const Resources& resources,
+                                         const ApplyOptions& options) {
     MemoryStore store(state, power);
     const Machine machine{host, performer, store, image};
     return storpol::apply(policy, resources, machine, options);

@@ -20,11 +20,14 @@ struct PowerCut {};  // thrown: the program is gone at this point
 class Power {
   public:
     int moments() const { return moments_; }
+
     void cut_at(int moment) {
         moments_ = 0;
         cut_at_ = moment;
     }
+
     bool is_last_moment() const { return moments_ + 1 == cut_at_; }
+
     void moment() {
         if (++moments_ == cut_at_) throw PowerCut{};
     }
@@ -44,10 +47,14 @@ class MemoryPerformer final : public Performer {
     Result<std::string> perform(const Step& step) override;
     void clean_up(const Step& step) override;
 
-    void fail_at(int perform) { fail_at_ = perform; }              // refuses the n-th perform from now (from 1)
+    void fail_at(int perform) { fail_at_ = perform; }  // refuses the n-th perform from now (from 1)
+
     void fail_after_at(int perform) { fail_after_at_ = perform; }  // does the n-th and then says that it failed
+
     void ignore_writes_to(const std::string& path) { ignored_.insert(path); }  // answers success, changes nothing
+
     int performed() const { return performed_; }
+
     const std::vector<std::string>& cleaned() const { return cleaned_; }
 
   private:
@@ -78,6 +85,7 @@ class MemoryStore final : public StateStore {
     Result<void> lock() override;
 
     void refuse_lock() { locked_ = true; }
+
     void fail_writes_after(int writes) { writes_left_ = writes; }  // the disk is full then
 
   private:

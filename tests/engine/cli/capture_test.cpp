@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Captures: recorded from a tree or from this machine, read back with --host.
 #include <gmock/gmock.h>
+
 #include <nlohmann/json.hpp>
 
 #include "tests/engine/cli/program.h"

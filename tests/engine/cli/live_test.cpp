@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// apply on the running machine, in a mount namespace of its own where /etc, /var/lib and /run are empty and stay so outside.
+// apply on the running machine, in a mount namespace of its own where /etc, /var/lib and /run are empty and stay so
+// outside.
 #include <gmock/gmock.h>
 #include <sched.h>
 #include <sys/file.h>
@@ -30,11 +31,13 @@ class Live : public ProgramTest {
         write_text("/etc/storpol/policy.toml", "version = 1\n[vm]\nswappiness = " + swappiness_ + "\n");
         write_text("/etc/sysctl.d/10-local.conf", "vm.swappiness = " + other() + "\n");
     }
+
     void TearDown() override {
         for (const char* place : mounted_) umount2(place, MNT_DETACH);
     }
 
     std::string other() const { return swappiness_ == "1" ? "2" : "1"; }
+
     static std::string own() { return read_text("/etc/sysctl.d/zz-storpol.conf"); }
 
     std::string swappiness_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -11,7 +12,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <gtest/gtest.h>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -45,6 +45,7 @@ class ProgramTest : public testing::Test {
         std::string pattern = (fs::temp_directory_path() / "storpol-cli-XXXXXX").string();
         dir = mkdtemp(pattern.data());
     }
+
     ~ProgramTest() override {
         std::error_code ignored;
         fs::remove_all(dir, ignored);

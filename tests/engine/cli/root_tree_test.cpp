@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// plan, apply, drift, history and rollback from end to end on a directory tree: what is persisted, and nothing of this machine.
+// plan, apply, drift, history and rollback from end to end on a directory tree: what is persisted, and nothing of this
+// machine.
 #include <gmock/gmock.h>
+
 #include <nlohmann/json.hpp>
 
 #include "tests/engine/cli/program.h"
@@ -24,6 +26,7 @@ class RootTree : public ProgramTest {
     }
 
     std::string own() const { return read_text(root / "etc/sysctl.d/zz-storpol.conf"); }
+
     std::vector<std::string> on_root(std::vector<std::string> arguments) const {
         arguments.push_back("--root");
         arguments.push_back(root.string());

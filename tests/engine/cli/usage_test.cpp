@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gmock/gmock.h>
+
 #include <nlohmann/json.hpp>
 
 #include "tests/engine/cli/program.h"
@@ -17,10 +18,11 @@ TEST_F(Usage, HelpNamesEachCommandAndTheExitCodes) {
     const Ran ran = storpol({"--help"});
     EXPECT_EQ(ran.code, 0);
     EXPECT_THAT(ran.err, IsEmpty());
-    for (const char* word : {"plan", "apply", "drift", "explain", "validate", "show", "schema", "capture", "history", "rollback",
-                             "Exit codes:"})
+    for (const char* word : {"plan", "apply", "drift", "explain", "validate", "show", "schema", "capture", "history",
+                             "rollback", "Exit codes:"})
         EXPECT_THAT(ran.out, HasSubstr(word));
-    for (const char* command : {"plan", "apply", "drift", "explain", "validate", "show", "schema", "capture", "history", "rollback"}) {
+    for (const char* command :
+         {"plan", "apply", "drift", "explain", "validate", "show", "schema", "capture", "history", "rollback"}) {
         const Ran help = storpol({command, "--help"});
         EXPECT_EQ(help.code, 0) << command;
         EXPECT_THAT(help.out, HasSubstr("--help")) << command;
@@ -84,7 +86,8 @@ TEST_F(Usage, JsonErrorsAreADocumentOnStandardOutput) {
 using Policies = ProgramTest;
 
 TEST_F(Policies, ValidateCountsFilesOrSaysWhatIsWrong) {
-    const Ran good = storpol({"validate", file("good.toml", "version = 1\ninclude = [\"builtin:default\"]\n[vm]\nswappiness = 10\n")});
+    const Ran good = storpol(
+        {"validate", file("good.toml", "version = 1\ninclude = [\"builtin:default\"]\n[vm]\nswappiness = 10\n")});
     EXPECT_EQ(good.code, 0) << good.err;
     EXPECT_EQ(good.out, "policy ok: 2 files\n");
     const Ran bad = storpol({"validate", file("bad.toml", "version = 1\n[vm]\nswapiness = 10\n")});

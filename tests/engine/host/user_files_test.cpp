@@ -41,8 +41,8 @@ TEST(ControlledFile, RootsOwnIsTaken) {
     tree.write("/p.toml", "version = 1\n");
     tree.link("/alias.toml", "p.toml");
     EXPECT_EQ(*read_user_file(tree.at("/p.toml"), Trust::controlled), "version = 1\n");
-    EXPECT_EQ(*read_user_file(tree.at("/./x/../p.toml").replace(tree.path().size(), 4, "/."), Trust::controlled),
-              "version = 1\n");
+    tree.make_directory("/x");
+    EXPECT_EQ(*read_user_file(tree.at("/./x/../p.toml"), Trust::controlled), "version = 1\n");
     EXPECT_EQ(*read_user_file(tree.at("/alias.toml"), Trust::controlled), "version = 1\n");
 }
 
@@ -110,7 +110,6 @@ TEST(ControlledFile, OnlyARegularFileIsTaken) {
     ASSERT_EQ(mkfifo(tree.at("/fifo").c_str(), 0600), 0);
     EXPECT_TRUE(has(refusal_of(tree.at("/fifo")), "no regular file")) << refusal_of(tree.at("/fifo"));
     EXPECT_EQ(read_user_file("-", Trust::controlled).error().kind, ErrorKind::denied);
-    EXPECT_TRUE(has(refusal_of("/dev/null"), "")) << "any refusal";
     EXPECT_FALSE(read_user_file("/dev/zero", Trust::controlled));
 }
 
@@ -241,7 +240,11 @@ TEST(UserFile, AUsersLinkStaysALink) {
     EXPECT_EQ(tree.read("/real"), "new");
     EXPECT_TRUE(S_ISLNK(tree.stat("/link").st_mode));
     EXPECT_TRUE(write_user_file("/dev/null", "x", 0600));
-    EXPECT_TRUE(S_ISCHR(TempTree().stat("/../../dev/null").st_mode));
+
+    struct stat device {};
+
+    ASSERT_EQ(stat("/dev/null", &device), 0);
+    EXPECT_TRUE(S_ISCHR(device.st_mode));
 }
 
 TEST(UserFile, ExistsOrNot) {

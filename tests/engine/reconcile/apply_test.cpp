@@ -15,7 +15,10 @@ struct ApplyTest : testing::Test {
     Resources resources = fake_resources();
     const std::string own = std::string(fake_own_file);
 
-    void kernel(const std::string& name, const std::string& value) { machine.host.put_file(fake_attribute(name), value + "\n"); }
+    void kernel(const std::string& name, const std::string& value) {
+        machine.host.put_file(fake_attribute(name), value + "\n");
+    }
+
     const std::string& file(const std::string& path) const { return machine.host.files().at(path); }
 
     Policy policy(const std::string& toml) { return policy_of("version = 1\n" + toml, resources); }
@@ -32,6 +35,7 @@ struct ApplyTest : testing::Test {
         MemoryStore store(machine.state, machine.power);
         return Journal(store).read_all().value();
     }
+
     Record record() {
         MemoryStore store(machine.state, machine.power);
         return read_record(store).value();
@@ -110,12 +114,27 @@ TEST_F(ApplyTest, AFailedStepIsUndoneAndTheOthersGoOn) {
     ASSERT_EQ(report.outcomes.size(), 3U);
     EXPECT_EQ(report.outcomes[1].result, ActionResult::failed);
     EXPECT_NE(report.outcomes[1].why.find("cannot flush"), std::string::npos) << report.outcomes[1].why;
-    EXPECT_NE(report.outcomes[1].why.find("the state before was put back"), std::string::npos) << report.outcomes[1].why;
+    EXPECT_NE(report.outcomes[1].why.find("the state before was put back"), std::string::npos)
+        << report.outcomes[1].why;
     EXPECT_EQ(report.outcomes[2].result, ActionResult::done);
     EXPECT_EQ(file(fake_attribute("a")), "2\n");
     EXPECT_EQ(file(fake_attribute("b")), "1\n");
     EXPECT_FALSE(journal().at(0).complete);
     EXPECT_EQ(journal().at(0).steps.at(1).outcome, JournaledStep::Outcome::undone);
+}
+
+TEST_F(ApplyTest, WhatNeedsAFailedActionIsSkipped) {
+    kernel("after_a", "2");
+    kernel("b", "2");
+    machine.performer.fail_at(1);
+    const auto report = run("[fake]\nafter_a = 1\nb = 1\n");
+    EXPECT_EQ(report.exit_code, 1);
+    ASSERT_EQ(report.outcomes.size(), 3U);
+    EXPECT_EQ(report.outcomes[0].result, ActionResult::failed);
+    EXPECT_EQ(report.outcomes[1].result, ActionResult::skipped);
+    EXPECT_EQ(report.outcomes[1].why, "needs a1, which failed");
+    EXPECT_EQ(report.outcomes[2].result, ActionResult::done);
+    EXPECT_EQ(file(fake_attribute("after_a")), "2\n");
 }
 
 TEST_F(ApplyTest, AStepThatDidNothingNeedsNoUndoing) {

@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/reconcile/compare.h"
 
-#include <cstdint>
 #include <gtest/gtest.h>
+
+#include <cstdint>
 #include <limits>
 
 namespace storpol {
 namespace {
 
-Value word(const char* text) { return std::string(text); }
+Value word(const char* text) {
+    return std::string(text);
+}
 
-Reading found(Value value) { return {Found{std::move(value), {}}, {}, {}}; }
+Reading found(Value value) {
+    return {Found{std::move(value), {}}, {}, {}};
+}
 
-Reading unset() { return {Unset{}, {}, {}}; }
+Reading unset() {
+    return {Unset{}, {}, {}};
+}
 
-Reading unset(Value by_default) { return {Unset{std::move(by_default), "kernel default"}, {}, {}}; }
+Reading unset(Value by_default) {
+    return {Unset{std::move(by_default), "kernel default"}, {}, {}};
+}
 
 const Reading unknown{Unknown{"no root"}, {}, {}};
 const Reading absent{Absent{"no such attribute"}, {}, {}};
@@ -106,7 +115,8 @@ TEST(Compare, UnderABoundUnsetWithoutAnyDefaultIsUnknown) {
 }
 
 TEST(Compare, UnknownAndAbsentStayWhatTheyAre) {
-    for (const Condition& wanted : {Condition{Is{std::int64_t{1}}}, Condition{AtLeast{1}}, Condition{AtMost{1}}, Condition{Not{}}}) {
+    for (const Condition& wanted :
+         {Condition{Is{std::int64_t{1}}}, Condition{AtLeast{1}}, Condition{AtMost{1}}, Condition{Not{}}}) {
         EXPECT_EQ(compare(wanted, unknown), Verdict::unknown);
         EXPECT_EQ(compare(wanted, absent), Verdict::absent);
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/reconcile/evaluate.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cerrno>
-#include <gtest/gtest.h>
 
 #include "tests/support/fake_resource.h"
 #include "tests/support/memory_machine.h"
@@ -16,7 +17,10 @@ struct EvaluateTest : testing::Test {
     Resources resources = fake_resources();
     Record record;
 
-    void kernel(const std::string& name, const std::string& value) { machine.host.put_file(fake_attribute(name), value + "\n"); }
+    void kernel(const std::string& name, const std::string& value) {
+        machine.host.put_file(fake_attribute(name), value + "\n");
+    }
+
     void own(const std::string& text) { machine.host.put_file(std::string(fake_own_file), text); }
 
     Evaluation look(const std::string& toml, EvaluateOptions options = {}) {
@@ -145,7 +149,8 @@ TEST_F(EvaluateTest, AnAcceptOfOtherPlanesDoesNotCover) {
     kernel("a", "2");
     own("# fake[\"a\"]\na = 1\n");
     const auto got = look(
-        "[fake]\na = 1\n[[accept]]\naddress = 'fake[*]'\nplanes = [\"persisted\"]\nuntil = 2027-01-01\nreason = \"x\"\n");
+        "[fake]\na = 1\n[[accept]]\naddress = 'fake[*]'\nplanes = [\"persisted\"]\nuntil = 2027-01-01\nreason = "
+        "\"x\"\n");
     EXPECT_EQ(got.settings[0].verdict, Verdict::drift);
 }
 
@@ -159,8 +164,7 @@ TEST_F(EvaluateTest, WithoutAClockNoAcceptIsTaken) {
     kernel("a", "2");
     own("# fake[\"a\"]\na = 1\n");
     machine.set_time("whenever");
-    const auto got =
-        look("[fake]\na = 1\n[[accept]]\naddress = 'fake[\"a\"]'\nuntil = 2027-01-01\nreason = \"x\"\n");
+    const auto got = look("[fake]\na = 1\n[[accept]]\naddress = 'fake[\"a\"]'\nuntil = 2027-01-01\nreason = \"x\"\n");
     EXPECT_EQ(got.settings[0].verdict, Verdict::drift);
     EXPECT_EQ(codes(got), std::vector<std::string>{"accept-not-judged"});
 }
@@ -189,8 +193,8 @@ struct WaitingTest : EvaluateTest {
         machine.host.put_file("/proc/fake/mount-id", "40\n");
     }
 
-    void waits(const std::string& name, When when, const std::string& boot, const std::string& mount = {}) {
-        record.waiting.push_back({{fake_address(name), Plane::live}, {}, Is{std::int64_t{1}}, when, boot, mount});
+    void waits(const std::string& name, When when, const std::string& boot, const std::string& mount_id = {}) {
+        record.waiting.push_back({{fake_address(name), Plane::live}, {}, Is{std::int64_t{1}}, when, boot, mount_id});
     }
 
     const std::string slow = "[fake]\nslow_a = 1\n";
@@ -254,7 +258,8 @@ TEST_F(WaitingTest, ANewMountEndsTheWaitForIt) {
 TEST_F(EvaluateTest, AStepTriedInThisBootIsNotPlannedAgain) {
     kernel("a", "2");
     own("# fake[\"a\"]\na = 1\n");
-    record.tried = {{{fake_address("a"), Plane::live}, Is{std::int64_t{1}}, WaitingTest::this_boot, "2026-11-30T11:30:00Z", "2"}};
+    record.tried = {
+        {{fake_address("a"), Plane::live}, Is{std::int64_t{1}}, WaitingTest::this_boot, "2026-11-30T11:30:00Z", "2"}};
     auto got = look("[fake]\na = 1\n");
     EXPECT_TRUE(got.plan.actions.empty());
     EXPECT_EQ(plane(got, "a", Plane::live).cannot, "tried at 2026-11-30T11:30:00Z, the kernel holds 2");

@@ -19,10 +19,15 @@ struct RollbackTest : testing::Test {
         kernel("a", "2");
         kernel("b", "2");
     }
-    void kernel(const std::string& name, const std::string& value) { machine.host.put_file(fake_attribute(name), value + "\n"); }
+
+    void kernel(const std::string& name, const std::string& value) {
+        machine.host.put_file(fake_attribute(name), value + "\n");
+    }
+
     void apply(const std::string& toml) {
         ASSERT_TRUE(machine.apply(policy_of("version = 1\n" + toml, resources), resources));
     }
+
     std::vector<Transaction> journal() {
         MemoryStore store(machine.state, machine.power);
         return Journal(store).read_all().value();
@@ -126,7 +131,9 @@ TEST_F(RollbackTest, AnInterruptedOneIsTakenUpNextTime) {
         fresh.power.cut_at(0);
         const auto again = fresh.rollback();
         // A cut at the very end leaves nothing to take up.
-        if (!again) ASSERT_EQ(again.error().kind, ErrorKind::no_such_file) << "cut " << cut << ": " << to_text(again.error());
+        if (!again) {
+            ASSERT_EQ(again.error().kind, ErrorKind::no_such_file) << "cut " << cut << ": " << to_text(again.error());
+        }
         EXPECT_EQ(fresh.host.files(), before) << "cut " << cut;
         EXPECT_FALSE(fresh.state.contains("applied.json")) << "cut " << cut;
         if (!was_cut) break;
@@ -153,6 +160,7 @@ struct RecoveryTest : RollbackTest {
     }
 
     std::vector<Finding> recover_now() { return recover(written, machine.performer, "2026-11-30T12:00:00Z").value(); }
+
     JournaledStep last() { return journal().back().steps.back(); }
 };
 

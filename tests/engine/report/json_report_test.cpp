@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <fstream>
 #include <gtest/gtest.h>
+
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -29,19 +30,22 @@ using Keys = std::vector<std::string>;
 
 TEST(JsonReport, HasTheKeysOfFormatOneInTheirOrder) {
     const Ordered json = parsed(render_json(sample::drifting(), sample::head("plan")));
-    EXPECT_EQ(keys_of(json), (Keys{"format", "storpol", "command", "host", "summary", "settings", "actions", "findings", "errors"}));
+    EXPECT_EQ(keys_of(json),
+              (Keys{"format", "storpol", "command", "host", "summary", "settings", "actions", "findings", "errors"}));
     EXPECT_EQ(json["format"], 1);
     EXPECT_EQ(json["host"].dump(), R"({"name":"host1","source":"live"})");
-    EXPECT_EQ(keys_of(json["summary"]), (Keys{"settings", "in-sync", "drift", "unknown", "absent", "accepted", "waiting",
-                                              "actions", "reboot-pending"}));
-    EXPECT_EQ(json["settings"][0].dump(),
-              R"({"address":"sysctl[\"vm.swappiness\"]","wanted":"150","policy":["laptop.toml:14:12"],"verdict":"drift","planes":)"
-              R"({"live":{"verdict":"drift","kind":"moved","found":"60","source":"/proc/sys/vm/swappiness"},)"
-              R"("persisted":{"verdict":"in-sync","found":"150","source":"/etc/sysctl.d/zz-storpol.conf:3",)"
-              R"("shadows":["/etc/sysctl.d/99-local.conf:2"]}}})");
-    EXPECT_EQ(json["actions"][0].dump(),
-              R"({"id":"a1","verb":"write","target":"/proc/sys/vm/swappiness","for":[{"address":"sysctl[\"vm.swappiness\"]",)"
-              R"("plane":"live"}],"after":[],"when":"now","risk":"safe","says":"Set vm.swappiness to 150 in the running kernel."})");
+    EXPECT_EQ(keys_of(json["summary"]), (Keys{"settings", "in-sync", "drift", "unknown", "absent", "accepted",
+                                              "waiting", "actions", "reboot-pending"}));
+    EXPECT_EQ(
+        json["settings"][0].dump(),
+        R"({"address":"sysctl[\"vm.swappiness\"]","wanted":"150","policy":["laptop.toml:14:12"],"verdict":"drift","planes":)"
+        R"({"live":{"verdict":"drift","kind":"moved","found":"60","source":"/proc/sys/vm/swappiness"},)"
+        R"("persisted":{"verdict":"in-sync","found":"150","source":"/etc/sysctl.d/zz-storpol.conf:3",)"
+        R"("shadows":["/etc/sysctl.d/99-local.conf:2"]}}})");
+    EXPECT_EQ(
+        json["actions"][0].dump(),
+        R"({"id":"a1","verb":"write","target":"/proc/sys/vm/swappiness","for":[{"address":"sysctl[\"vm.swappiness\"]",)"
+        R"("plane":"live"}],"after":[],"when":"now","risk":"safe","says":"Set vm.swappiness to 150 in the running kernel."})");
 }
 
 Ordered plane_of(const PlaneState& state) {
@@ -54,9 +58,11 @@ Ordered plane_of(const PlaneState& state) {
 }
 
 TEST(JsonReport, FoundIsNullForUnsetWithItsDefaultWhereKnown) {
-    EXPECT_EQ(plane_of(sample::plane(Plane::live, {Unset{Value{std::int64_t{60}}, "kernel"}, "", {}}, Verdict::drift)).dump(),
-              R"({"verdict":"drift","found":null,"default":"60","default-from":"kernel"})");
-    EXPECT_EQ(plane_of(sample::plane(Plane::live, {Unset{}, "", {}}, Verdict::drift)).dump(), R"({"verdict":"drift","found":null})");
+    EXPECT_EQ(
+        plane_of(sample::plane(Plane::live, {Unset{Value{std::int64_t{60}}, "kernel"}, "", {}}, Verdict::drift)).dump(),
+        R"({"verdict":"drift","found":null,"default":"60","default-from":"kernel"})");
+    EXPECT_EQ(plane_of(sample::plane(Plane::live, {Unset{}, "", {}}, Verdict::drift)).dump(),
+              R"({"verdict":"drift","found":null})");
 }
 
 TEST(JsonReport, FoundIsLeftOutWhereThereIsAReason) {
@@ -98,7 +104,8 @@ TEST(JsonReport, ErrorsAreTheSameDocument) {
     EXPECT_EQ(json["errors"].dump(),
               R"([{"where":"laptop.toml:31:13","says":"unknown scheduler \"bqf\"","fix":"write \"bfq\""}])");
     EXPECT_EQ(json["settings"].size(), 0u);
-    const Ordered other = parsed(render_json(Error{ErrorKind::denied, "cannot open", "/x", "use sudo", 13}, sample::head("plan")));
+    const Ordered other =
+        parsed(render_json(Error{ErrorKind::denied, "cannot open", "/x", "use sudo", 13}, sample::head("plan")));
     EXPECT_EQ(other["errors"].dump(), R"([{"where":"/x","says":"cannot open","fix":"use sudo"}])");
 }
 
@@ -114,7 +121,8 @@ TEST(JsonReport, ApplyHasAResultForEachAction) {
 }
 
 TEST(JsonReport, BytesThatAreNotUtf8StillGiveADocument) {
-    const Ordered plane = plane_of(sample::plane(Plane::live, {Found{std::string{"\xff\x01z"}, ""}, "/\xfe", {}}, Verdict::drift));
+    const Ordered plane =
+        plane_of(sample::plane(Plane::live, {Found{std::string{"\xff\x01z"}, ""}, "/\xfe", {}}, Verdict::drift));
     EXPECT_EQ(plane["found"], "\\xff\\x01z");
     EXPECT_EQ(plane["source"], "/\\xfe");
 }
@@ -137,11 +145,10 @@ TEST(JsonReport, EveryDocumentFollowsTheSchema) {
     all.settings[0].planes.push_back(state);
     all.settings[0].setting.on_plane[Plane::boot] = storpol::Not{};
     all.findings = {{"x", Severity::info, "y", ""}};
-    for (const std::string& text :
-         {render_json(all, sample::head("plan")), render_json(apply, sample::head("apply")),
-          render_json(Error{ErrorKind::failed, "x", "", "", 0}, sample::head("drift")),
-          render_json(RollbackReport{}, transaction, sample::head("rollback")),
-          render_json(std::vector<Transaction>{transaction}, sample::head("history"))})
+    for (const std::string& text : {render_json(all, sample::head("plan")), render_json(apply, sample::head("apply")),
+                                    render_json(Error{ErrorKind::failed, "x", "", "", 0}, sample::head("drift")),
+                                    render_json(RollbackReport{}, transaction, sample::head("rollback")),
+                                    render_json(std::vector<Transaction>{transaction}, sample::head("history"))})
         EXPECT_EQ(test::schema_violations(schema, nlohmann::json::parse(text)), std::vector<std::string>{}) << text;
 }
 

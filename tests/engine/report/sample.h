@@ -6,7 +6,9 @@
 // Evaluations made by hand, so that every kind of plane can be shown without a host.
 namespace storpol::sample {
 
-inline Reading found(std::int64_t value, std::string source) { return {Found{value, ""}, std::move(source), {}}; }
+inline Reading found(std::int64_t value, std::string source) {
+    return {Found{value, ""}, std::move(source), {}};
+}
 
 inline PlaneState plane(Plane which, Reading reading, Verdict verdict) {
     PlaneState state;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 #include <rapidcheck.h>
+
+#include <nlohmann/json.hpp>
 
 #include "engine/policy/load.h"
 #include "engine/report/report.h"
@@ -66,7 +67,8 @@ TEST(SavedPlan, AnyTextIsSurvived) {
     EXPECT_TRUE(rc::check("a saved plan with any bytes changed is read or refused", [&whole] {
         std::string text = whole;
         const auto count = *rc::gen::inRange(1, 6);
-        for (int i = 0; i < count; ++i) text[*rc::gen::inRange<std::size_t>(0, text.size())] = *rc::gen::arbitrary<char>();
+        for (int i = 0; i < count; ++i)
+            text[*rc::gen::inRange<std::size_t>(0, text.size())] = *rc::gen::arbitrary<char>();
         (void)parse_saved_plan(text, "x");
     }));
 }

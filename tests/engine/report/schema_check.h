@@ -7,8 +7,8 @@
 #include <vector>
 
 // As much of JSON Schema 2020-12 as docs/storpol-report.schema.json uses: type, enum, const, required, properties,
-// additionalProperties, items, anyOf and $ref into $defs. A keyword it does not know is a violation, so that the schema cannot
-// quietly grow past what is checked.
+// additionalProperties, items, anyOf and $ref into $defs. A keyword it does not know is a violation, so that the schema
+// cannot quietly grow past what is checked.
 namespace storpol::test {
 
 class SchemaChecker {
@@ -46,10 +46,14 @@ class SchemaChecker {
     void check_object(const Json& schema, const Json& value, const std::string& at) {
         const Json properties = schema.value("properties", Json::object());
         for (const auto& [key, member] : value.items()) {
-            if (properties.contains(key)) check(properties[key], member, at + "." + key);
-            else if (!schema.contains("additionalProperties")) continue;
-            else if (schema["additionalProperties"].is_object()) check(schema["additionalProperties"], member, at + "." + key);
-            else if (!schema["additionalProperties"].get<bool>()) found_.push_back(at + " may not have " + key);
+            if (properties.contains(key))
+                check(properties[key], member, at + "." + key);
+            else if (!schema.contains("additionalProperties"))
+                continue;
+            else if (schema["additionalProperties"].is_object())
+                check(schema["additionalProperties"], member, at + "." + key);
+            else if (!schema["additionalProperties"].get<bool>())
+                found_.push_back(at + " may not have " + key);
         }
         for (const Json& key : schema.value("required", Json::array()))
             if (!value.contains(key.get<std::string>())) found_.push_back(at + " lacks " + key.get<std::string>());
@@ -70,13 +74,17 @@ class SchemaChecker {
             if (std::none_of(argument.begin(), argument.end(), [&](const Json& one) { return holds(one, value); }))
                 found_.push_back(at + " fits none of its forms");
         } else if (word == "items" && value.is_array()) {
-            for (std::size_t i = 0; i < value.size(); ++i) check(argument, value[i], at + "[" + std::to_string(i) + "]");
+            for (std::size_t i = 0; i < value.size(); ++i)
+                check(argument, value[i], at + "[" + std::to_string(i) + "]");
         }
     }
 
     void check(const Json& schema, const Json& value, const std::string& at) {
-        static const std::vector<std::string> known{"$ref", "type", "enum", "const", "anyOf", "items", "properties", "required",
-                                                    "additionalProperties", "description", "title", "$schema", "$id", "$defs"};
+        static const std::vector<std::string> known{"$ref",        "type",     "enum",
+                                                    "const",       "anyOf",    "items",
+                                                    "properties",  "required", "additionalProperties",
+                                                    "description", "title",    "$schema",
+                                                    "$id",         "$defs"};
         for (const auto& item : schema.items()) {
             if (std::find(known.begin(), known.end(), item.key()) == known.end())
                 found_.push_back("the schema uses " + item.key() + ", which is not checked");

@@ -83,8 +83,9 @@ TEST(DriftText, LeavesOutWhatIsInSyncUnlessVerbose) {
 
 TEST(DriftText, UnsetShowsTheDefaultThatApplies) {
     SettingState state = sample::setting("sysctl[\"vm.swappiness\"]", "150", Is{std::int64_t{150}, 0});
-    state.planes = {sample::plane(Plane::live, {Unset{Value{std::int64_t{60}}, "kernel default"}, "", {}}, Verdict::drift),
-                    sample::plane(Plane::persisted, {Unset{}, "", {}}, Verdict::drift)};
+    state.planes = {
+        sample::plane(Plane::live, {Unset{Value{std::int64_t{60}}, "kernel default"}, "", {}}, Verdict::drift),
+        sample::plane(Plane::persisted, {Unset{}, "", {}}, Verdict::drift)};
     state.verdict = Verdict::drift;
     const std::string text = drift_text(with(state));
     EXPECT_THAT(text, HasSubstr("drift     live       not set, default 60 (kernel default)\n"));
@@ -95,12 +96,15 @@ TEST(DriftText, UnknownAndAbsentSayWhyAndWaitsSaysForWhat) {
     SettingState state = sample::setting("mount[\"/\"].commit", "300", Is{std::int64_t{300}, 0});
     PlaneState waiting = sample::plane(Plane::live, sample::found(5, "/proc/self/mountinfo"), Verdict::drift);
     waiting.waits = When::next_boot;
-    PlaneState unknown = sample::plane(Plane::persisted, {Unknown{"no permission to read it"}, "/etc/fstab", {}}, Verdict::unknown);
+    PlaneState unknown =
+        sample::plane(Plane::persisted, {Unknown{"no permission to read it"}, "/etc/fstab", {}}, Verdict::unknown);
     unknown.recorded = "300";
     state.planes = {waiting, unknown, sample::plane(Plane::boot, {Absent{"no initramfs"}, "", {}}, Verdict::absent)};
     state.verdict = Verdict::drift;
     const std::string text = drift_text(with(state));
-    EXPECT_THAT(text, HasSubstr("waits     live       5  /proc/self/mountinfo\n                       waits for the next boot\n"));
+    EXPECT_THAT(
+        text,
+        HasSubstr("waits     live       5  /proc/self/mountinfo\n                       waits for the next boot\n"));
     EXPECT_THAT(text, HasSubstr("unknown   persisted  no permission to read it  /etc/fstab\n"));
     EXPECT_THAT(text, HasSubstr("last applied: 300"));
     EXPECT_THAT(text, HasSubstr("absent    boot       no initramfs"));
@@ -128,7 +132,8 @@ TEST(DriftText, APlaneWithAConditionOfItsOwnNamesIt) {
 
 TEST(DriftText, TextOfTheHostCannotReachTheTerminalRaw) {
     SettingState state = sample::setting("a.b", "1", Is{std::int64_t{1}, 0});
-    state.planes = {sample::plane(Plane::live, {Found{std::string{"x\x1b[2Jy"}, ""}, "/etc/\x1b]0;title\x07", {"/s\n"}}, Verdict::drift)};
+    state.planes = {sample::plane(Plane::live, {Found{std::string{"x\x1b[2Jy"}, ""}, "/etc/\x1b]0;title\x07", {"/s\n"}},
+                                  Verdict::drift)};
     state.verdict = Verdict::drift;
     const std::string text = drift_text(with(state));
     EXPECT_EQ(text.find('\x1b'), std::string::npos);
@@ -137,10 +142,12 @@ TEST(DriftText, TextOfTheHostCannotReachTheTerminalRaw) {
 
 TEST(DriftText, InfoFindingsAreForVerboseOnly) {
     Evaluation evaluation;
-    evaluation.findings = {{"rule-matches-nothing", Severity::warning, "The rule matches nothing here.", "laptop.toml:20:1"},
-                           {"not-managed", Severity::info, "Left alone.", ""}};
-    EXPECT_THAT(drift_text(evaluation), HasSubstr("Findings:\n  warning: The rule matches nothing here. [rule-matches-nothing]\n"
-                                                  "    at laptop.toml:20:1\n"));
+    evaluation.findings = {
+        {"rule-matches-nothing", Severity::warning, "The rule matches nothing here.", "laptop.toml:20:1"},
+        {"not-managed", Severity::info, "Left alone.", ""}};
+    EXPECT_THAT(drift_text(evaluation),
+                HasSubstr("Findings:\n  warning: The rule matches nothing here. [rule-matches-nothing]\n"
+                          "    at laptop.toml:20:1\n"));
     EXPECT_THAT(drift_text(evaluation), Not(HasSubstr("Left alone")));
     EXPECT_THAT(drift_text(evaluation, true), HasSubstr("  info: Left alone. [not-managed]\n"));
 }
@@ -148,7 +155,8 @@ TEST(DriftText, InfoFindingsAreForVerboseOnly) {
 TEST(ApplyText, NamesEachOutcomeAndWhatIsStillNotAsWanted) {
     ApplyReport report;
     report.after = sample::drifting();
-    report.outcomes = {{report.after.plan.actions[0], ActionResult::failed, "the kernel refused: Invalid argument; undone"}};
+    report.outcomes = {
+        {report.after.plan.actions[0], ActionResult::failed, "the kernel refused: Invalid argument; undone"}};
     report.exit_code = 1;
     const std::string text = render_apply_text(report, sample::head("apply"), TextStyle{});
     EXPECT_THAT(text, HasSubstr("Applied to host1\n  failed   a1  write:/proc/sys/vm/swappiness\n"
@@ -180,7 +188,8 @@ TEST(Selected, TakesADomainAnAddressAGlobOrTheNameInTheBrackets) {
         EXPECT_EQ(part.plan.actions.size(), 1u) << word;
         EXPECT_EQ(part.summary.drift, 1) << word;
     }
-    for (const char* word : {"sys", "swappiness", "mount", ""}) EXPECT_TRUE(selected(all, word).settings.empty()) << word;
+    for (const char* word : {"sys", "swappiness", "mount", ""})
+        EXPECT_TRUE(selected(all, word).settings.empty()) << word;
 }
 
 }  // namespace

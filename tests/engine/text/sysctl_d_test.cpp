@@ -25,7 +25,8 @@ SysctlLine only(std::string_view text, SysctlDialect dialect = SysctlDialect::sy
 }
 
 TEST(SysctlD, AnAssignmentHasKeyAndValue) {
-    for (const char* text : {"vm.swappiness=150", "vm.swappiness = 150", "  vm.swappiness\t=  150  \n", "vm/swappiness=150\r\n"}) {
+    for (const char* text :
+         {"vm.swappiness=150", "vm.swappiness = 150", "  vm.swappiness\t=  150  \n", "vm/swappiness=150\r\n"}) {
         const auto line = only(text);
         EXPECT_EQ(line.kind, Kind::assignment) << text;
         EXPECT_EQ(line.key, "vm/swappiness") << text;
@@ -82,7 +83,9 @@ TEST(SysctlD, AByteOrderMarkMakesAnotherKey) {
     EXPECT_EQ(only("\xEF\xBB\xBFvm.swappiness=5").key, "\xEF\xBB\xBFvm/swappiness");
 }
 
-TEST(SysctlD, BlanksInsideAKeyMakeAnotherKey) { EXPECT_EQ(only("vm . swappiness = 5").key, "vm / swappiness"); }
+TEST(SysctlD, BlanksInsideAKeyMakeAnotherKey) {
+    EXPECT_EQ(only("vm . swappiness = 5").key, "vm / swappiness");
+}
 
 TEST(SysctlD, ReadingEndsAtAnOverlongLine) {
     const auto lines = parse("a.b=1\nc.d=" + std::string(1024 * 1024, '5') + "\ne.f=1\n");
@@ -103,7 +106,8 @@ TEST(SysctlD, BusyBoxTakesBlanksForEqualsAndHashForAComment) {
 }
 
 TEST(SysctlD, AllSpellingsOfAKeyAreOnePath) {
-    for (const char* key : {"vm.page-cluster", "vm/page-cluster", "/vm/page-cluster", "vm//page-cluster", "vm/./page-cluster/"}) {
+    for (const char* key :
+         {"vm.page-cluster", "vm/page-cluster", "/vm/page-cluster", "vm//page-cluster", "vm/./page-cluster/"}) {
         EXPECT_EQ(sysctl_path(key), "vm/page-cluster") << key;
     }
     EXPECT_EQ(sysctl_path("net.ipv4.conf.eth0/100.mtu"), "net/ipv4/conf/eth0.100/mtu");
@@ -150,8 +154,9 @@ TEST(SysctlD, NumbersAreReadAsTheKernelReadsThem) {
 TEST(SysctlD, AnyBytesAreReadWithoutLosingOne) {
     for (const auto dialect : {SysctlDialect::systemd, SysctlDialect::procps, SysctlDialect::busybox}) {
         EXPECT_TRUE(rc::check("render(parse(text)) == text", [dialect] {
-            const auto text = *rc::gen::container<std::string>(rc::gen::oneOf(
-                rc::gen::element('\n', '\r', '\0', '=', '-', '#', ';', '.', '/', '*', ' ', '\t'), rc::gen::arbitrary<char>()));
+            const auto text = *rc::gen::container<std::string>(
+                rc::gen::oneOf(rc::gen::element('\n', '\r', '\0', '=', '-', '#', ';', '.', '/', '*', ' ', '\t'),
+                               rc::gen::arbitrary<char>()));
             const auto lines = parse_sysctl_d(text, dialect);
             RC_ASSERT(render_sysctl_d(lines) == text);
             int number = 0;
