@@ -44,7 +44,7 @@ Error no_such_setting(const Evaluation& evaluation, const std::string& word) {
     const auto near = nearest(word, addresses);
     Error error;
     error.kind = ErrorKind::invalid;
-    error.what = "the policy wants nothing of \"" + word + "\" here";
+    error.what = "the policy wants nothing of " + word + " here";
     error.fix = near ? "did you mean " + *near + "?" : "storpol explain without an address lists all";
     return error;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/text/fstab.h"
 
-#include <cstdio>
 #include <libmount/libmount.h>
+
+#include <cstdio>
 #include <string>
 
 #include "engine/base/handle.h"
@@ -16,10 +17,12 @@ using MountIterator = Handle<libmnt_iter, mnt_free_iter>;
 using Stream = Handle<FILE, fclose>;
 
 // libmount separates fields by isblank(), which is blank and tab in every locale this program runs in (it sets none).
-constexpr bool is_blank(char c) { return c == ' ' || c == '\t'; }
+constexpr bool is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
 
 struct Line {
-    std::string_view text;  // without line end; a CR before the newline is not part of it either
+    std::string_view text;   // without line end; a CR before the newline is not part of it either
     std::string_view whole;  // with them
     std::size_t begin = 0;
 };
@@ -53,9 +56,12 @@ bool is_entry_line(std::string_view line) {
     return at < line.size() && line[at] != '#';
 }
 
-std::string text_or_empty(const char* text) { return text == nullptr ? std::string() : std::string(text); }
+std::string text_or_empty(const char* text) {
+    return text == nullptr ? std::string() : std::string(text);
+}
 
-// One libmount table, used for one line after the other. The first line ever parsed fixes the format that libmount guesses
+// One libmount table, used for one line after the other. The first line ever parsed fixes the format that libmount
+// guesses
 // ("1 2 ext4" would be taken for mountinfo), so a plain fstab line goes through first.
 class LineReader {
   public:
@@ -145,8 +151,8 @@ std::string unescape_fstab_field(std::string_view field) {
     const auto is_octal = [](char c) { return c >= '0' && c <= '7'; };
     std::string out;
     for (std::size_t i = 0; i < field.size(); ++i) {
-        const bool escape = field[i] == '\\' && i + 3 < field.size() && is_octal(field[i + 1]) && is_octal(field[i + 2]) &&
-                            is_octal(field[i + 3]);
+        const bool escape = field[i] == '\\' && i + 3 < field.size() && is_octal(field[i + 1]) &&
+                            is_octal(field[i + 2]) && is_octal(field[i + 3]);
         if (!escape) {
             out += field[i];
             continue;

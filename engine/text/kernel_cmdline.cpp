@@ -6,9 +6,11 @@
 namespace storpol {
 namespace {
 
-// isspace() of the kernel, without its non-breaking space (0xA0): a byte of UTF-8 text would be cut in two by it, and the
-// boot tools that build the line do not cut there.
-constexpr bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+// isspace() of the kernel, without its non-breaking space (0xA0): a byte of UTF-8 text would be cut in two by it, and
+// the boot tools that build the line do not cut there.
+constexpr bool is_space(char c) {
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
 
 std::string unquoted_value(std::string_view value) {
     if (value.empty() || value.front() != '"') return std::string(value);
@@ -84,11 +86,17 @@ std::optional<std::string> last_value(const KernelCommandLine& line, std::string
 
 }  // namespace
 
-std::optional<std::string> KernelCommandLine::root() const { return last_value(*this, "root"); }
+std::optional<std::string> KernelCommandLine::root() const {
+    return last_value(*this, "root");
+}
 
-std::optional<std::string> KernelCommandLine::rootflags() const { return last_value(*this, "rootflags"); }
+std::optional<std::string> KernelCommandLine::rootflags() const {
+    return last_value(*this, "rootflags");
+}
 
-std::optional<std::string> KernelCommandLine::rootfstype() const { return last_value(*this, "rootfstype"); }
+std::optional<std::string> KernelCommandLine::rootfstype() const {
+    return last_value(*this, "rootfstype");
+}
 
 std::optional<bool> KernelCommandLine::read_only() const {
     std::optional<bool> found;

@@ -6,8 +6,9 @@
 #include <string_view>
 #include <vector>
 
-// A kernel command line cut into words by the kernel's own rules (kernel lib/cmdline.c, next_arg): white space separates,
-// double quotes keep it together, quotes around a word or around a value are dropped. Pure; order and spelling are kept.
+// A kernel command line cut into words by the kernel's own rules (kernel lib/cmdline.c, next_arg): white space
+// separates, double quotes keep it together, quotes around a word or around a value are dropped. Pure; order and
+// spelling are kept.
 namespace storpol {
 
 struct KernelArgument {
@@ -42,7 +43,8 @@ class KernelCommandLine {
 // The kernel takes "-" and "_" in a parameter's name for the same (kernel kernel/params.c, parameq).
 bool same_argument(std::string_view a, std::string_view b);
 
-// "name=value" or "name", quoted where it holds white space. None for a value with a double quote, which has no spelling.
+// "name=value" or "name", quoted where it holds white space. None for a value with a double quote, which has no
+// spelling.
 std::optional<std::string> render_argument(std::string_view name, const std::optional<std::string>& value);
 
 }  // namespace storpol

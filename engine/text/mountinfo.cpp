@@ -75,7 +75,9 @@ std::optional<MountInfo> parse_line(std::string_view line) {
 
 }  // namespace
 
-std::string MountInfo::device_number() const { return std::to_string(major) + ":" + std::to_string(minor); }
+std::string MountInfo::device_number() const {
+    return std::to_string(major) + ":" + std::to_string(minor);
+}
 
 MountInfoTable parse_mountinfo(std::string_view text) {
     MountInfoTable table;

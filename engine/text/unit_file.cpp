@@ -47,7 +47,8 @@ bool is_utf8(std::string_view text) {
     return true;
 }
 
-// systemd (src/basic/fileio.c, read_line_full) ends a line at \n, \r or NUL, and takes a run of different ones for one end.
+// systemd (src/basic/fileio.c, read_line_full) ends a line at \n, \r or NUL, and takes a run of different ones for one
+// end.
 std::vector<std::string_view> unit_lines(std::string_view text) {
     constexpr std::string_view ends{"\n\r\0", 3};
     std::vector<std::string_view> lines;
@@ -57,7 +58,8 @@ std::vector<std::string_view> unit_lines(std::string_view text) {
         if (end == std::string_view::npos) break;
         std::string seen;
         text.remove_prefix(end);
-        while (!text.empty() && ends.find(text.front()) != std::string_view::npos && seen.find(text.front()) == std::string::npos) {
+        while (!text.empty() && ends.find(text.front()) != std::string_view::npos &&
+               seen.find(text.front()) == std::string::npos) {
             seen += text.front();
             text.remove_prefix(1);
         }
@@ -79,7 +81,8 @@ class Parser {
         if (ignoring_) return reject(first, "its section has a malformed header");
         const std::string_view key = trim(line.substr(0, equals));
         if (key.empty()) return reject(first, "nothing stands before '='");
-        file.assignments.push_back({section_, std::string(key), std::string(trim(line.substr(equals + 1))), first, last});
+        file.assignments.push_back(
+            {section_, std::string(key), std::string(trim(line.substr(equals + 1))), first, last});
     }
 
     UnitFile file;
@@ -126,27 +129,33 @@ UnitFile parse_unit_file(std::string_view text) {
     return std::move(parser.file);
 }
 
-const UnitAssignment* last_assignment(const std::vector<UnitAssignment>& all, std::string_view section, std::string_view key) {
+const UnitAssignment* last_assignment(const std::vector<UnitAssignment>& all,
+                                      std::string_view section,
+                                      std::string_view key) {
     for (auto it = all.rbegin(); it != all.rend(); ++it) {
         if (it->section == section && it->key == key) return &*it;
     }
     return nullptr;
 }
 
-std::vector<const UnitAssignment*> list_assignments(const std::vector<UnitAssignment>& all, std::string_view section,
+std::vector<const UnitAssignment*> list_assignments(const std::vector<UnitAssignment>& all,
+                                                    std::string_view section,
                                                     std::string_view key) {
     std::vector<const UnitAssignment*> list;
     for (const UnitAssignment& assignment : all) {
         if (assignment.section != section || assignment.key != key) continue;
-        if (assignment.value.empty()) list.clear();
-        else list.push_back(&assignment);
+        if (assignment.value.empty())
+            list.clear();
+        else
+            list.push_back(&assignment);
     }
     return list;
 }
 
 std::optional<bool> parse_unit_boolean(std::string_view value) {
     std::string lower(value);
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
     constexpr std::array<std::string_view, 6> yes{"1", "yes", "y", "true", "t", "on"};
     constexpr std::array<std::string_view, 6> no{"0", "no", "n", "false", "f", "off"};
     if (std::find(yes.begin(), yes.end(), lower) != yes.end()) return true;

@@ -95,7 +95,7 @@ const Superblock* MountTable::superblock_of(std::size_t index) const {
     return superblock_of_[index] == none ? nullptr : &superblocks_[superblock_of_[index]];
 }
 
-std::string normal_path(std::string_view path) {
+std::string normal_target(std::string_view path) {
     std::string out;
     for (const auto part : split(path, '/')) {
         if (part.empty() || part == ".") continue;

@@ -47,6 +47,6 @@ class MountTable {
 };
 
 // A path without double slashes, "." and a slash at the end, as mountinfo has it: "/home/a/" -> "/home/a". Pure text.
-std::string normal_path(std::string_view path);
+std::string normal_target(std::string_view path);
 
 }  // namespace storpol

@@ -100,7 +100,7 @@ class Collector {
                 leave_out(entry.source, "swap has no mount options");
                 continue;
             }
-            const auto target = normal_path(entry.target);
+            const auto target = normal_target(entry.target);
             const bool binds = is_bind_line(entry);
             const auto why = reason_to_leave_out(entry.fstype);
             if (!binds && why) {

@@ -73,7 +73,7 @@ MountSubject MountLookup::find(const Setting& setting) const {
 const MountHostFacts& mount_host_facts(const Topology& topology, Host& host) {
     return topology.derived<MountHostFacts>([&] {
         MountHostFacts facts;
-        if (const auto release = host.read_file("/proc/sys/kernel/osrelease")) facts.kernel = parse_kernel_version(trim(*release));
+        facts.kernel = read_kernel_version(host);
         const std::string folder = "/dev/disk/by-label";
         const auto labels = host.list(folder);
         if (!labels) return facts;

@@ -93,8 +93,8 @@ std::optional<MountUnit> read_unit(Host& host, const std::string& name, std::siz
     if (const auto drop_ins = listing.drop_ins.find(name); drop_ins != listing.drop_ins.end()) {
         for (const auto& [basename, path] : drop_ins->second) read_into(host, path, merged, found, nullptr);
     }
-    if (normal_path(value_of(merged, "Unit", "SourcePath")) == "/etc/fstab") return std::nullopt;
-    unit.where = normal_path(value_of(merged, "Mount", "Where"));
+    if (normal_target(value_of(merged, "Unit", "SourcePath")) == "/etc/fstab") return std::nullopt;
+    unit.where = normal_target(value_of(merged, "Mount", "Where"));
     unit.what = value_of(merged, "Mount", "What");
     if (unit.what.empty()) return std::nullopt;
     unit.type = value_of(merged, "Mount", "Type");
@@ -126,7 +126,7 @@ MountUnits read_mount_units(Host& host) {
 std::string mount_unit_name(std::string_view target) {
     static constexpr std::string_view hex = "0123456789abcdef";
     std::string name;
-    const auto path = normal_path(target).substr(1);
+    const auto path = normal_target(target).substr(1);
     for (std::size_t at = 0; at < path.size(); ++at) {
         const auto byte = static_cast<unsigned char>(path[at]);
         const bool plain = std::isalnum(byte) != 0 || byte == ':' || byte == '_' || (byte == '.' && at > 0);

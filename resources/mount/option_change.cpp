@@ -17,7 +17,10 @@ Words words_of(std::string_view list) {
     return words;
 }
 
-bool sets(std::string_view fstype, std::string_view word, std::string_view property, std::optional<KernelVersion> kernel) {
+bool sets(std::string_view fstype,
+          std::string_view word,
+          std::string_view property,
+          std::optional<KernelVersion> kernel) {
     if (classify_option(fstype, word, kernel) != OptionClass::setting) return false;
     return find_option(fstype, word)->property == property;
 }
@@ -35,7 +38,9 @@ bool holds(const OptionSet& set, const WantedValue& wanted) {
 }
 
 // Properties that nobody asked to change and that mean something else afterwards.
-std::vector<std::string> side_effects(const OptionSet& before, const OptionSet& after, const std::vector<std::string>& asked) {
+std::vector<std::string> side_effects(const OptionSet& before,
+                                      const OptionSet& after,
+                                      const std::vector<std::string>& asked) {
     std::vector<std::string> lines;
     for (const auto& entry : after.settings) {
         const OptionValue* const old = before.find(entry.first);
@@ -47,7 +52,9 @@ std::vector<std::string> side_effects(const OptionSet& before, const OptionSet& 
 }
 
 // The policy's own spelling where it means the value on this filesystem, else the table's.
-std::optional<std::string> word_of(std::string_view fstype, const WantedValue& wanted, std::optional<KernelVersion> kernel) {
+std::optional<std::string> word_of(std::string_view fstype,
+                                   const WantedValue& wanted,
+                                   std::optional<KernelVersion> kernel) {
     if (!wanted.word.empty() && sets(fstype, wanted.word, wanted.property, kernel)) {
         const auto value = value_of_word(*find_option(fstype, wanted.word), wanted.word);
         if (value && *value == wanted.value) return wanted.word;
@@ -78,7 +85,10 @@ OptionEdit edit_between(const Words& before, const Words& after) {
     return edit;
 }
 
-Words without(std::string_view fstype, const Words& words, std::string_view property, std::optional<KernelVersion> kernel) {
+Words without(std::string_view fstype,
+              const Words& words,
+              std::string_view property,
+              std::optional<KernelVersion> kernel) {
     Words rest;
     for (const std::string& word : words) {
         if (!sets(fstype, word, property, kernel)) rest.push_back(word);
@@ -87,7 +97,10 @@ Words without(std::string_view fstype, const Words& words, std::string_view prop
 }
 
 // The word in place of the last one of its property, and without the others; at the end where there was none.
-Words replaced(std::string_view fstype, const Words& words, const std::string& property, const std::string& by,
+Words replaced(std::string_view fstype,
+               const Words& words,
+               const std::string& property,
+               const std::string& by,
                std::optional<KernelVersion> kernel) {
     std::optional<std::size_t> last;
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -95,22 +108,28 @@ Words replaced(std::string_view fstype, const Words& words, const std::string& p
     }
     Words now;
     for (std::size_t i = 0; i < words.size(); ++i) {
-        if (i == last) now.push_back(by);
-        else if (!sets(fstype, words[i], property, kernel)) now.push_back(words[i]);
+        if (i == last)
+            now.push_back(by);
+        else if (!sets(fstype, words[i], property, kernel))
+            now.push_back(words[i]);
     }
     if (!last) now.push_back(by);
     return now;
 }
 
 // Leaving the words out, the new word in the old one's place, or at the end: the first that means what is wanted.
-Result<Words> words_after(std::string_view fstype, const Words& words, const WantedValue& wanted, const MountFacts& facts) {
+Result<Words> words_after(std::string_view fstype,
+                          const Words& words,
+                          const WantedValue& wanted,
+                          const MountFacts& facts) {
     const auto good = [&](const Words& candidate) { return holds(meaning(fstype, candidate, facts), wanted); };
     if (good(words)) return words;
     Words bare = without(fstype, words, wanted.property, facts.kernel);
     if (good(bare)) return bare;
     const auto word = word_of(fstype, wanted, facts.kernel);
     if (!word) {
-        return fail(ErrorKind::unsupported, "no word sets " + wanted.property + " to " + wanted.value + " on " + std::string(fstype));
+        return fail(ErrorKind::unsupported,
+                    "no word sets " + wanted.property + " to " + wanted.value + " on " + std::string(fstype));
     }
     Words in_place = replaced(fstype, words, wanted.property, *word, facts.kernel);
     if (good(in_place)) return in_place;
@@ -119,7 +138,10 @@ Result<Words> words_after(std::string_view fstype, const Words& words, const Wan
     return fail(ErrorKind::unsupported, "another word of the list overrides " + *word);
 }
 
-OptionEdit finished_edit(std::string_view fstype, const Words& before, const Words& after, const std::vector<std::string>& asked,
+OptionEdit finished_edit(std::string_view fstype,
+                         const Words& before,
+                         const Words& after,
+                         const std::vector<std::string>& asked,
                          const MountFacts& facts) {
     OptionEdit edit = edit_between(before, after);
     const OptionSet old_set = meaning(fstype, before, facts);
@@ -135,17 +157,24 @@ OptionEdit finished_edit(std::string_view fstype, const Words& before, const Wor
 
 }  // namespace
 
-std::optional<std::string> word_for(std::string_view fstype, std::string_view property, std::string_view value,
+std::optional<std::string> word_for(std::string_view fstype,
+                                    std::string_view property,
+                                    std::string_view value,
                                     std::optional<KernelVersion> kernel) {
     for (const OptionSpec* const spec : options_of(fstype)) {
         if (spec->property != property) continue;
         auto word = word_for_value(*spec, value);
-        if (word && find_option(fstype, *word) == spec && classify_option(fstype, *word, kernel) == OptionClass::setting) return word;
+        if (word && find_option(fstype, *word) == spec &&
+            classify_option(fstype, *word, kernel) == OptionClass::setting)
+            return word;
     }
     return std::nullopt;
 }
 
-OptionEdit edit_options(std::string_view fstype, std::string_view list, std::span<const WantedValue> wanted, const MountFacts& facts) {
+OptionEdit edit_options(std::string_view fstype,
+                        std::string_view list,
+                        std::span<const WantedValue> wanted,
+                        const MountFacts& facts) {
     const Words before = words_of(list);
     Words after = before;
     std::vector<std::string> asked;
@@ -174,14 +203,19 @@ bool is_forbidden(const ForbiddenOption& forbidden, std::string_view value) {
     return std::find(forbidden.values.begin(), forbidden.values.end(), value) != forbidden.values.end();
 }
 
-OptionEdit avoid_option(std::string_view fstype, std::string_view list, const ForbiddenOption& forbidden, const MountFacts& facts) {
+OptionEdit avoid_option(std::string_view fstype,
+                        std::string_view list,
+                        const ForbiddenOption& forbidden,
+                        const MountFacts& facts) {
     const Words before = words_of(list);
     const auto bad = [&](const Words& words) {
         const OptionSet set = meaning(fstype, words, facts);
         const OptionValue* const value = set.find(forbidden.property);
         if (value == nullptr) return true;  // an unknown default may be what is forbidden
         // Any value at all is forbidden: a default of the kernel's own counts only where it has an off to it.
-        if (forbidden.values.empty() && value->origin == Origin::default_value && !word_for(fstype, forbidden.property, "off", facts.kernel)) return false;
+        if (forbidden.values.empty() && value->origin == Origin::default_value &&
+            !word_for(fstype, forbidden.property, "off", facts.kernel))
+            return false;
         return is_forbidden(forbidden, value->value);
     };
     if (!bad(before)) return {};

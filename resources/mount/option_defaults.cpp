@@ -11,12 +11,16 @@ namespace {
 
 constexpr KernelVersion btrfs_async_by_default{6, 2};  // commit 63a7cb130718
 constexpr KernelVersion ext4_dioread_nolock{5, 6};
-constexpr KernelVersion ext4_block_validity{5, 11};     // not later than that; older ones took it from the superblock
-constexpr KernelVersion ext4_drops_discard{6, 18};      // older ones warn and keep the option (6.12 does)
+constexpr KernelVersion ext4_block_validity{5, 11};  // not later than that; older ones took it from the superblock
+constexpr KernelVersion ext4_drops_discard{6, 18};   // older ones warn and keep the option (6.12 does)
 
-Default known(std::string_view value, std::string_view from) { return Default{std::string(value), std::string(from)}; }
+Default known(std::string_view value, std::string_view from) {
+    return Default{std::string(value), std::string(from)};
+}
 
-Default not_known(std::string why) { return Default{std::nullopt, std::move(why)}; }
+Default not_known(std::string why) {
+    return Default{std::nullopt, std::move(why)};
+}
 
 Default btrfs_discard_default(const MountFacts& facts) {
     if (!facts.kernel) return not_known("depends on the kernel version");
@@ -41,7 +45,8 @@ Default device_default(std::string_view fstype, const PropertySpec& spec, const 
 
 Default kernel_default(std::string_view fstype, const PropertySpec& spec, const MountFacts& facts) {
     if (fstype == "ext4" && facts.kernel) {
-        if (spec.name == "dioread_nolock") return known(*facts.kernel >= ext4_dioread_nolock ? "on" : "off", "kernel default");
+        if (spec.name == "dioread_nolock")
+            return known(*facts.kernel >= ext4_dioread_nolock ? "on" : "off", "kernel default");
         if (spec.name == "block_validity" && *facts.kernel >= ext4_block_validity) return known("on", "kernel default");
     }
     return not_known("depends on the kernel's version or build");
@@ -56,9 +61,13 @@ Default superblock_default(std::string_view fstype, const PropertySpec& spec, co
 }
 
 // ext2 and ext3 are mounted by the ext4 driver with one difference (ext4_set_def_opts): no delayed allocation.
-bool is_old_ext(std::string_view fstype) { return fstype == "ext2" || fstype == "ext3"; }
+bool is_old_ext(std::string_view fstype) {
+    return fstype == "ext2" || fstype == "ext3";
+}
 
-std::string_view default_class(std::string_view fstype) { return is_old_ext(fstype) ? "ext4" : fstype; }
+std::string_view default_class(std::string_view fstype) {
+    return is_old_ext(fstype) ? "ext4" : fstype;
+}
 
 std::vector<std::string_view> live_words(std::string_view fstype, std::string_view text) {
     // btrfs prints subvol= last and its path may hold commas: nothing after it is a word of its own.
@@ -85,8 +94,9 @@ Default hidden_value(std::string_view fstype, const PropertySpec& spec, const Mo
 void add_shown_implied(OptionSet& set, const OptionSpec& spec, std::string_view word) {
     for (const std::string_view implied : split_words(spec.implies)) {
         const std::size_t equals = implied.find('=');
-        set.settings.try_emplace(std::string(implied.substr(0, equals)),
-                                 OptionValue{std::string(implied.substr(equals + 1)), Origin::shown, std::string(word)});
+        set.settings.try_emplace(
+            std::string(implied.substr(0, equals)),
+            OptionValue{std::string(implied.substr(equals + 1)), Origin::shown, std::string(word)});
     }
 }
 
@@ -100,8 +110,10 @@ void add_shown(OptionSet& set, std::string_view fstype, const std::vector<std::s
         } else if (spec->kind == OptionClass::setting) {
             // A kernel never shows what it does not hold: a value that does not parse is one this table does not know.
             const auto value = value_of_word(*spec, word);
-            if (value) set.settings[std::string(spec->property)] = OptionValue{*value, Origin::shown, std::string(word)};
-            else set.unknown.emplace_back(word);
+            if (value)
+                set.settings[std::string(spec->property)] = OptionValue{*value, Origin::shown, std::string(word)};
+            else
+                set.unknown.emplace_back(word);
         }
     }
     for (const std::string_view word : words) {
@@ -117,10 +129,14 @@ Default default_of(std::string_view fstype, std::string_view property, const Mou
     if (spec == nullptr) return not_known("no such option on this filesystem");
     if (is_old_ext(fstype) && property == "delalloc") return known("off", "kernel default");
     switch (spec->from) {
-        case DefaultFrom::constant: break;
-        case DefaultFrom::kernel: return kernel_default(default_class(fstype), *spec, facts);
-        case DefaultFrom::superblock: return superblock_default(fstype, *spec, facts);
-        case DefaultFrom::device: return device_default(fstype, *spec, facts);
+        case DefaultFrom::constant:
+            break;
+        case DefaultFrom::kernel:
+            return kernel_default(default_class(fstype), *spec, facts);
+        case DefaultFrom::superblock:
+            return superblock_default(fstype, *spec, facts);
+        case DefaultFrom::device:
+            return device_default(fstype, *spec, facts);
     }
     if (spec->default_value.empty()) return not_known("not known");
     return known(spec->default_value, "kernel default");
@@ -131,8 +147,10 @@ void add_defaults(OptionSet& set, std::string_view fstype, const MountFacts& fac
         if (set.find(spec->name) != nullptr) continue;
         Default value = default_of(fstype, spec->name, facts);
         const std::string name(spec->name);
-        if (value.value) set.settings[name] = OptionValue{*value.value, Origin::default_value, value.from};
-        else set.unknown_settings[name] = value.from;
+        if (value.value)
+            set.settings[name] = OptionValue{*value.value, Origin::default_value, value.from};
+        else
+            set.unknown_settings[name] = value.from;
     }
 }
 
@@ -180,8 +198,10 @@ OptionSet live_options(std::string_view fstype, const LiveText& text, const Moun
         if (set.find(spec->name) != nullptr) continue;
         const Default value = hidden_value(fstype, *spec, facts, text.ext4_options.has_value());
         const std::string name(spec->name);
-        if (value.value) set.settings[name] = OptionValue{*value.value, Origin::default_value, value.from};
-        else set.unknown_settings[name] = value.from;
+        if (value.value)
+            set.settings[name] = OptionValue{*value.value, Origin::default_value, value.from};
+        else
+            set.unknown_settings[name] = value.from;
     }
     // ext4 prints journal_async_commit only together with the checksum bit that it implies (_ext4_show_options).
     const OptionValue* const checksum = set.find("journal_checksum");
@@ -196,8 +216,10 @@ OptionSet live_options(std::string_view fstype, const LiveText& text, const Moun
 std::string ext4_superblock_options(std::string_view default_mount_opts, std::string_view mount_opts) {
     // tune2fs(8) -o: its names, where they are not those of the mount options.
     static constexpr std::pair<std::string_view, std::string_view> other_names[] = {
-        {"journal_data", "data=journal"},       {"journal_data_ordered", "data=ordered"},
-        {"journal_data_writeback", "data=writeback"}, {"uid16", "nouid32"},
+        {"journal_data", "data=journal"},
+        {"journal_data_ordered", "data=ordered"},
+        {"journal_data_writeback", "data=writeback"},
+        {"uid16", "nouid32"},
         {"(none)", ""},
     };
     std::vector<std::string> words;

@@ -17,19 +17,26 @@ SuperParameter parameter_of(std::string_view word) {
 }
 
 void change_attribute(RemountPlan& plan, const WantedValue& wanted) {
-    if (wanted.property == "atime") plan.set_attributes.push_back(wanted.value);
-    else if (wanted.value == "on") plan.set_attributes.push_back(wanted.property);
-    else plan.clear_attributes.push_back(wanted.property);
+    if (wanted.property == "atime")
+        plan.set_attributes.push_back(wanted.value);
+    else if (wanted.value == "on")
+        plan.set_attributes.push_back(wanted.property);
+    else
+        plan.clear_attributes.push_back(wanted.property);
 }
 
 // Why a running superblock cannot be brought there; empty where it can.
 std::string why_next_mount(std::string_view fstype, const PropertySpec& spec, const WantedValue& wanted) {
     switch (spec.remount) {
-        case AtRemount::yes: return {};
+        case AtRemount::yes:
+            return {};
         case AtRemount::only_on:
-            return wanted.value == "off" ? std::string(fstype) + " has no word that turns " + wanted.property + " off" : "";
-        case AtRemount::refused: return std::string(fstype) + " refuses to change " + wanted.property + " by remount";
-        case AtRemount::ignored: return std::string(fstype) + " ignores " + wanted.property + " in a remount";
+            return wanted.value == "off" ? std::string(fstype) + " has no word that turns " + wanted.property + " off"
+                                         : "";
+        case AtRemount::refused:
+            return std::string(fstype) + " refuses to change " + wanted.property + " by remount";
+        case AtRemount::ignored:
+            return std::string(fstype) + " ignores " + wanted.property + " in a remount";
     }
     return {};
 }
@@ -41,15 +48,21 @@ bool excluded_while_live(std::string_view fstype, const OptionSet& live, const W
     return data != nullptr && data->value == "journal";
 }
 
-void change_super(RemountPlan& plan, std::string_view fstype, const OptionSet& live, const WantedValue& wanted,
+void change_super(RemountPlan& plan,
+                  std::string_view fstype,
+                  const OptionSet& live,
+                  const WantedValue& wanted,
                   std::optional<KernelVersion> kernel) {
     std::string why = why_next_mount(fstype, *find_property(fstype, wanted.property), wanted);
     const auto word = word_for(fstype, wanted.property, wanted.value, kernel);
-    if (why.empty() && !word) why = std::string(fstype) + " has no word that sets " + wanted.property + " to " + wanted.value;
+    if (why.empty() && !word)
+        why = std::string(fstype) + " has no word that sets " + wanted.property + " to " + wanted.value;
     if (why.empty()) why = conflict_with(live, fstype, *word);
     if (why.empty() && excluded_while_live(fstype, live, wanted)) why = *word + " excludes data=journal";
-    if (why.empty()) plan.super.push_back(parameter_of(*word));
-    else plan.next_mount[wanted.property] = why;
+    if (why.empty())
+        plan.super.push_back(parameter_of(*word));
+    else
+        plan.next_mount[wanted.property] = why;
 }
 
 bool names(const std::vector<SuperParameter>& parameters, std::string_view fstype, std::string_view property) {
@@ -60,13 +73,17 @@ bool names(const std::vector<SuperParameter>& parameters, std::string_view fstyp
 }
 
 // f2fs starts a remount from its defaults (default_options(sbi, true)), so all that is live is said again.
-void repeat_all(RemountPlan& plan, std::string_view fstype, const OptionSet& live, std::optional<KernelVersion> kernel) {
+void repeat_all(RemountPlan& plan,
+                std::string_view fstype,
+                const OptionSet& live,
+                std::optional<KernelVersion> kernel) {
     std::vector<SuperParameter> repeated;
     for (const auto& entry : live.settings) {
         const PropertySpec* const spec = find_property(fstype, entry.first);
         if (spec == nullptr || spec->scope == Scope::per_mount || entry.second.origin != Origin::shown) continue;
         if (entry.first == "ro" || names(plan.super, fstype, entry.first)) continue;
-        if (const auto word = word_for(fstype, entry.first, entry.second.value, kernel)) repeated.push_back(parameter_of(*word));
+        if (const auto word = word_for(fstype, entry.first, entry.second.value, kernel))
+            repeated.push_back(parameter_of(*word));
     }
     plan.super.insert(plan.super.begin(), repeated.begin(), repeated.end());
 }
@@ -79,6 +96,7 @@ struct Forgotten {
     std::string_view word;
     std::string_view otherwise;  // what it falls back to
 };
+
 constexpr Forgotten forgotten[] = {
     {"xfs", "inode-size", "32", "inode32", "64"},  // xfs_fs_reconfigure
     {"btrfs", "acl", "off", "noacl", "on"},        // seen on 6.18
@@ -87,7 +105,9 @@ constexpr Forgotten forgotten[] = {
 void repeat_forgotten(RemountPlan& plan, std::string_view fstype, const OptionSet& live) {
     for (const Forgotten& one : forgotten) {
         const OptionValue* const now = live.find(one.property);
-        if (one.fstype != fstype || now == nullptr || now->value != one.value || names(plan.super, fstype, one.property)) continue;
+        if (one.fstype != fstype || now == nullptr || now->value != one.value ||
+            names(plan.super, fstype, one.property))
+            continue;
         plan.super.insert(plan.super.begin(), {std::string(one.word), std::nullopt});
     }
 }
@@ -98,7 +118,9 @@ std::string to_text(const SuperParameter& parameter) {
     return parameter.value ? parameter.key + "=" + *parameter.value : parameter.key;
 }
 
-OptionSet after_reconfigure(std::string_view fstype, const OptionSet& live, std::span<const SuperParameter> parameters,
+OptionSet after_reconfigure(std::string_view fstype,
+                            const OptionSet& live,
+                            std::span<const SuperParameter> parameters,
                             std::optional<KernelVersion> kernel) {
     OptionSet before = live;
     std::vector<std::string> words;
@@ -114,7 +136,10 @@ OptionSet after_reconfigure(std::string_view fstype, const OptionSet& live, std:
     return set;
 }
 
-RemountPlan plan_remount(std::string_view fstype, const OptionSet& live, std::span<const WantedValue> wanted, const MountFacts& facts) {
+RemountPlan plan_remount(std::string_view fstype,
+                         const OptionSet& live,
+                         std::span<const WantedValue> wanted,
+                         const MountFacts& facts) {
     RemountPlan plan;
     std::vector<std::string> asked;
     for (const WantedValue& one : wanted) {

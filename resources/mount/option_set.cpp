@@ -9,7 +9,9 @@
 namespace storpol {
 namespace {
 
-std::string_view key_of(std::string_view word) { return word.substr(0, word.find('=')); }
+std::string_view key_of(std::string_view word) {
+    return word.substr(0, word.find('='));
+}
 
 // "datasum=off compress=off" -> set each; "dmask=*" takes the word's own value.
 void apply_implied(OptionSet& set, const OptionSpec& spec, std::string_view word, const std::string& value) {
@@ -35,35 +37,50 @@ void apply_setting(OptionSet& set, const OptionSpec& spec, std::string_view word
 void apply_word(OptionSet& set, std::string_view fstype, std::string_view word, std::optional<KernelVersion> kernel) {
     const OptionSpec* const spec = find_option(fstype, word);
     switch (classify_option(fstype, word, kernel)) {
-        case OptionClass::setting: apply_setting(set, *spec, word); break;
+        case OptionClass::setting:
+            apply_setting(set, *spec, word);
+            break;
         case OptionClass::userspace:
             set.userspace.emplace_back(word);
             apply_implied(set, *spec, word, {});
             break;
-        case OptionClass::selector: set.selectors.emplace_back(word); break;
-        case OptionClass::ignored: break;
+        case OptionClass::selector:
+            set.selectors.emplace_back(word);
+            break;
+        case OptionClass::ignored:
+            break;
         case OptionClass::removed: {
             const auto& gone = spec->removed;
-            set.problems.push_back({std::string(word), std::string(fstype) + " has no " + std::string(key_of(word)) + " since kernel " +
-                                                           std::to_string(gone.major) + "." + std::to_string(gone.minor)});
+            set.problems.push_back({std::string(word), std::string(fstype) + " has no " + std::string(key_of(word)) +
+                                                           " since kernel " + std::to_string(gone.major) + "." +
+                                                           std::to_string(gone.minor)});
             break;
         }
-        case OptionClass::unknown: set.unknown.emplace_back(word); break;
+        case OptionClass::unknown:
+            set.unknown.emplace_back(word);
+            break;
     }
 }
 
-// The three atime words are bits, not a field: whatever their order, strictatime beats noatime and noatime beats relatime
-// (libmount's flag map; kernel fs/namespace.c, path_mount). Their inverses only take the bit back.
+// The three atime words are bits, not a field: whatever their order, strictatime beats noatime and noatime beats
+// relatime (libmount's flag map; kernel fs/namespace.c, path_mount). Their inverses only take the bit back.
 void settle_atime(OptionSet& set, const std::vector<std::string_view>& words) {
     std::string_view strict, no, relative, any;
     for (const std::string_view word : words) {
-        if (word == "strictatime") strict = word;
-        else if (word == "nostrictatime") strict = {};
-        else if (word == "noatime") no = word;
-        else if (word == "atime") no = {};
-        else if (word == "relatime") relative = word;
-        else if (word == "norelatime") relative = {};
-        else continue;
+        if (word == "strictatime")
+            strict = word;
+        else if (word == "nostrictatime")
+            strict = {};
+        else if (word == "noatime")
+            no = word;
+        else if (word == "atime")
+            no = {};
+        else if (word == "relatime")
+            relative = word;
+        else if (word == "norelatime")
+            relative = {};
+        else
+            continue;
         any = word;
     }
     if (any.empty()) return;
@@ -74,7 +91,8 @@ void settle_atime(OptionSet& set, const std::vector<std::string_view>& words) {
     if (winner.empty()) winner = any;
     set.settings["atime"] = OptionValue{value, Origin::written, std::string(winner)};
     if (!strict.empty() && !no.empty()) {
-        set.problems.push_back({"strictatime", "strictatime and noatime exclude each other; newer mount programs refuse both"});
+        set.problems.push_back(
+            {"strictatime", "strictatime and noatime exclude each other; newer mount programs refuse both"});
     }
 }
 
@@ -90,7 +108,8 @@ void settle_ext4_journal_data(OptionSet& set, const std::vector<std::string_view
     }
     for (const char* const property : {"dioread_nolock", "delalloc"}) {
         const OptionValue* const other = set.find(property);
-        if (other == nullptr || other->value != "off") set.settings[property] = OptionValue{"off", Origin::implied, data->word};
+        if (other == nullptr || other->value != "off")
+            set.settings[property] = OptionValue{"off", Origin::implied, data->word};
     }
 }
 
@@ -161,7 +180,10 @@ OptionSet parse_options(std::string_view fstype, std::string_view list, std::opt
     return set;
 }
 
-OptionSet apply_options(OptionSet base, std::string_view fstype, std::string_view list, std::optional<KernelVersion> kernel) {
+OptionSet apply_options(OptionSet base,
+                        std::string_view fstype,
+                        std::string_view list,
+                        std::optional<KernelVersion> kernel) {
     OptionSet set = std::move(base);
     const std::vector<std::string_view> words = split_options(list);
     for (const std::string_view word : words) apply_word(set, fstype, word, kernel);
@@ -171,7 +193,8 @@ OptionSet apply_options(OptionSet base, std::string_view fstype, std::string_vie
     return set;
 }
 
-Result<std::pair<std::string, std::string>> wanted_option(std::string_view fstype, std::string_view word,
+Result<std::pair<std::string, std::string>> wanted_option(std::string_view fstype,
+                                                          std::string_view word,
                                                           std::optional<KernelVersion> kernel) {
     const OptionClass kind = classify_option(fstype, word, kernel);
     if (kind != OptionClass::setting) {
@@ -195,7 +218,8 @@ Result<ForbiddenOption> forbidden_option(std::string_view fstype, std::string_vi
     const ForbiddenOption any{std::string(spec->property), {}};
     if (word.find('=') != std::string_view::npos || spec->form == ValueForm::flag) {
         // Of a word with modes ("discard", "discard=async") the bare one forbids every mode.
-        const bool has_modes = spec->form == ValueForm::flag && spec->bare != "off" && find_option(fstype, std::string(word) + "=x") != spec;
+        const bool has_modes = spec->form == ValueForm::flag && spec->bare != "off" &&
+                               find_option(fstype, std::string(word) + "=x") != spec;
         if (has_modes) return any;
         auto value = value_of_word(*spec, word);
         if (!value) return tl::unexpected<Error>(value.error());

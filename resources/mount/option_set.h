@@ -40,8 +40,8 @@ struct OptionSet {
     std::map<std::string, std::string, std::less<>> unknown_settings;  // property -> why its value is not known
     std::vector<std::string> userspace;
     std::vector<std::string> selectors;
-    std::vector<std::string> unknown;      // words the table does not have; opaque
-    std::vector<OptionProblem> problems;   // what this kernel would refuse the whole mount for
+    std::vector<std::string> unknown;     // words the table does not have; opaque
+    std::vector<OptionProblem> problems;  // what this kernel would refuse the whole mount for
 
     // The value of a property; null where it is neither said nor known.
     const OptionValue* find(std::string_view property) const;
@@ -57,8 +57,8 @@ struct MountFacts {
     std::optional<std::string> superblock_options;
 };
 
-// The words of a comma list; commas inside double quotes separate nothing (libmount, mnt_optstr_next_option). No word is
-// empty. Views into `list`.
+// The words of a comma list; commas inside double quotes separate nothing (libmount, mnt_optstr_next_option). No word
+// is empty. Views into `list`.
 std::vector<std::string_view> split_options(std::string_view list);
 
 // The meaning of words as fstab or a policy has them: only what they say, no defaults. The last of two wins where the
@@ -66,9 +66,13 @@ std::vector<std::string_view> split_options(std::string_view list);
 OptionSet parse_options(std::string_view fstype, std::string_view list, std::optional<KernelVersion> kernel = {});
 
 // The same words put on top of what already holds, as a remount puts them; parse_options() starts from nothing.
-OptionSet apply_options(OptionSet base, std::string_view fstype, std::string_view list, std::optional<KernelVersion> kernel = {});
+OptionSet apply_options(OptionSet base,
+                        std::string_view fstype,
+                        std::string_view list,
+                        std::optional<KernelVersion> kernel = {});
 
-// Why the kernel refuses a word while the set holds, by the table's conflicts ("data=ordered"); empty where it does not.
+// Why the kernel refuses a word while the set holds, by the table's conflicts ("data=ordered"); empty where it does
+// not.
 std::string conflict_with(const OptionSet& set, std::string_view fstype, std::string_view word);
 
 // Adds the default of every property that is not set, or says in `unknown_settings` why it is not known.
@@ -79,33 +83,39 @@ struct Default {
     std::optional<std::string> value;
     std::string from;  // "kernel default", "superblock default", "device default"; where there is no value, why not
 };
+
 Default default_of(std::string_view fstype, std::string_view property, const MountFacts& facts);
 
-// What a new mount with these words would show: defaults added, and what the kernel drops by itself dropped (discard on a
-// device without it).
+// What a new mount with these words would show: defaults added, and what the kernel drops by itself dropped (discard on
+// a device without it).
 OptionSet expected_live(std::string_view fstype, std::string_view list, const MountFacts& facts);
 
 // The running kernel's view of a mount.
 struct LiveText {
-    std::string_view mount_options;                // mountinfo field 6
-    std::string_view super_options;                // mountinfo last field
-    std::optional<std::string_view> ext4_options;  // /proc/fs/ext4/DEV/options; mountinfo alone hides superblock defaults
+    std::string_view mount_options;  // mountinfo field 6
+    std::string_view super_options;  // mountinfo last field
+    std::optional<std::string_view>
+        ext4_options;  // /proc/fs/ext4/DEV/options; mountinfo alone hides superblock defaults
 };
+
 OptionSet live_options(std::string_view fstype, const LiveText& text, const MountFacts& facts);
 
 // tune2fs -l "Default mount options" ("user_xattr acl journal_data_writeback") and "Mount options" as options words.
 std::string ext4_superblock_options(std::string_view default_mount_opts, std::string_view mount_opts = {});
 
-// What a policy's word wants: one property and its value. An Error where the word is no setting of the filesystem or its
-// value means nothing.
-Result<std::pair<std::string, std::string>> wanted_option(std::string_view fstype, std::string_view word,
+// What a policy's word wants: one property and its value. An Error where the word is no setting of the filesystem or
+// its value means nothing.
+Result<std::pair<std::string, std::string>> wanted_option(std::string_view fstype,
+                                                          std::string_view word,
                                                           std::optional<KernelVersion> kernel = {});
 
-// What a policy's word forbids: these values of the property; none listed: every value but off, so that nothing may set it.
+// What a policy's word forbids: these values of the property; none listed: every value but off, so that nothing may set
+// it.
 struct ForbiddenOption {
     std::string property;
     std::vector<std::string> values;
 };
+
 Result<ForbiddenOption> forbidden_option(std::string_view fstype, std::string_view word);
 
 }  // namespace storpol

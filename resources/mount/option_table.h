@@ -29,8 +29,14 @@ constexpr OptionSpec flag(std::string_view word, std::string_view property, std:
     spec.bare = value;
     return spec;
 }
-constexpr OptionSpec on(std::string_view word) { return flag(word, word, "on"); }
-constexpr OptionSpec off(std::string_view word, std::string_view property) { return flag(word, property, "off"); }
+
+constexpr OptionSpec on(std::string_view word) {
+    return flag(word, word, "on");
+}
+
+constexpr OptionSpec off(std::string_view word, std::string_view property) {
+    return flag(word, property, "off");
+}
 
 constexpr OptionSpec number(std::string_view word, std::int64_t min, std::int64_t max) {
     OptionSpec spec;
@@ -41,6 +47,7 @@ constexpr OptionSpec number(std::string_view word, std::int64_t min, std::int64_
     spec.max = max;
     return spec;
 }
+
 constexpr OptionSpec choice(std::string_view word, std::string_view choices) {
     OptionSpec spec;
     spec.word = word;
@@ -49,6 +56,7 @@ constexpr OptionSpec choice(std::string_view word, std::string_view choices) {
     spec.choices = choices;
     return spec;
 }
+
 constexpr OptionSpec text(std::string_view word) {
     OptionSpec spec;
     spec.word = word;
@@ -56,6 +64,7 @@ constexpr OptionSpec text(std::string_view word) {
     spec.form = ValueForm::text;
     return spec;
 }
+
 constexpr OptionSpec of_class(std::string_view word, OptionClass kind) {
     OptionSpec spec;
     spec.word = word;
@@ -63,34 +72,49 @@ constexpr OptionSpec of_class(std::string_view word, OptionClass kind) {
     spec.form = ValueForm::text;
     return spec;
 }
-constexpr OptionSpec userspace(std::string_view word) { return of_class(word, OptionClass::userspace); }
-constexpr OptionSpec selector(std::string_view word) { return of_class(word, OptionClass::selector); }
-constexpr OptionSpec ignored(std::string_view word) { return of_class(word, OptionClass::ignored); }
+
+constexpr OptionSpec userspace(std::string_view word) {
+    return of_class(word, OptionClass::userspace);
+}
+
+constexpr OptionSpec selector(std::string_view word) {
+    return of_class(word, OptionClass::selector);
+}
+
+constexpr OptionSpec ignored(std::string_view word) {
+    return of_class(word, OptionClass::ignored);
+}
 
 constexpr OptionSpec of_property(OptionSpec spec, std::string_view property) {
     spec.property = property;
     return spec;
 }
+
 constexpr OptionSpec implying(OptionSpec spec, std::string_view implies) {
     spec.implies = implies;
     return spec;
 }
+
 constexpr OptionSpec conflicting(OptionSpec spec, std::string_view conflicts) {
     spec.conflicts = conflicts;
     return spec;
 }
+
 constexpr OptionSpec since(OptionSpec spec, KernelVersion version) {
     spec.since = version;
     return spec;
 }
+
 constexpr OptionSpec removed(OptionSpec spec, KernelVersion version) {
     spec.removed = version;
     return spec;
 }
+
 constexpr OptionSpec with_zero(OptionSpec spec, std::string_view zero) {
     spec.zero = zero;
     return spec;
 }
+
 constexpr OptionSpec noting(OptionSpec spec, std::string_view note) {
     spec.note = note;
     return spec;
@@ -105,8 +129,12 @@ constexpr PropertySpec plain(std::string_view name, AtRemount remount) {
     spec.remount = remount;
     return spec;
 }
+
 // One that is printed when it differs from `value`, on every kernel and device the same.
-constexpr PropertySpec fixed(std::string_view name, std::string_view value, AtRemount remount, std::string_view unit = {}) {
+constexpr PropertySpec fixed(std::string_view name,
+                             std::string_view value,
+                             AtRemount remount,
+                             std::string_view unit = {}) {
     PropertySpec spec;
     spec.name = name;
     spec.default_value = value;
@@ -115,16 +143,19 @@ constexpr PropertySpec fixed(std::string_view name, std::string_view value, AtRe
     spec.unit = unit;
     return spec;
 }
+
 constexpr PropertySpec by(PropertySpec spec, DefaultFrom from, Shown shown) {
     spec.from = from;
     spec.shown = shown;
     return spec;
 }
+
 // What absence means now, where that is not what the default is.
 constexpr PropertySpec hiding(PropertySpec spec, std::string_view hidden) {
     spec.hidden = hidden;
     return spec;
 }
+
 constexpr PropertySpec noting(PropertySpec spec, std::string_view note) {
     spec.note = note;
     return spec;

@@ -56,7 +56,9 @@ struct Compressor {
     int highest;  // 0: it has no levels
     int usual;    // what no level and level 0 stand for
 };
-// fs/btrfs/compression.c, zstd.c, zlib.c of 6.18: levels outside are clamped, without an error; negative ones of zstd since 6.15.
+
+// fs/btrfs/compression.c, zstd.c, zlib.c of 6.18: levels outside are clamped, without an error; negative ones of zstd
+// since 6.15.
 constexpr Compressor compressors[] = {{"zlib", 1, 9, 3}, {"zstd", -15, 15, 3}, {"lzo", 0, 0, 0}};
 
 // compress=zstd:5, compress=no
@@ -82,7 +84,10 @@ Result<std::string> compression(std::string_view word, std::string_view value) {
 }
 
 constexpr std::string_view force = "force-";
-bool is_forced(const OptionSpec& spec) { return spec.bare.starts_with(force); }
+
+bool is_forced(const OptionSpec& spec) {
+    return spec.bare.starts_with(force);
+}
 
 // "67108864" -> "64m": as people write it.
 std::string with_suffix(std::string_view value) {
@@ -94,7 +99,7 @@ std::string with_suffix(std::string_view value) {
 
 }  // namespace
 
-std::optional<std::int64_t> parse_kernel_number(std::string_view text) {
+std::optional<std::int64_t> parse_option_number(std::string_view text) {
     if (text.starts_with('+')) text.remove_prefix(1);
     if (text.empty()) return std::nullopt;
     if (text.starts_with("0x") || text.starts_with("0X")) {
@@ -103,14 +108,24 @@ std::optional<std::int64_t> parse_kernel_number(std::string_view text) {
     return parse_base(text, text.size() > 1 && text.front() == '0' ? 8 : 10);
 }
 
-std::optional<std::int64_t> parse_kernel_size(std::string_view text) {
+std::optional<std::int64_t> parse_option_size(std::string_view text) {
     if (text.empty()) return std::nullopt;
     int shift = 0;
     switch (text.back()) {
-        case 'k': case 'K': shift = 10; break;
-        case 'm': case 'M': shift = 20; break;
-        case 'g': case 'G': shift = 30; break;
-        default: break;
+        case 'k':
+        case 'K':
+            shift = 10;
+            break;
+        case 'm':
+        case 'M':
+            shift = 20;
+            break;
+        case 'g':
+        case 'G':
+            shift = 30;
+            break;
+        default:
+            break;
     }
     if (shift != 0) text.remove_suffix(1);
     const auto number = text.empty() ? std::nullopt : parse_base(text, 10);
@@ -126,16 +141,18 @@ Result<std::string> value_of_word(const OptionSpec& spec, std::string_view word)
     }
     const std::string_view value = word.substr(equals + 1);
     switch (spec.form) {
-        case ValueForm::flag: return bad_value(word, "takes no value");
+        case ValueForm::flag:
+            return bad_value(word, "takes no value");
         case ValueForm::number: {
             const bool negative = value.starts_with('-') && spec.min < 0;
-            auto number = parse_kernel_number(negative ? value.substr(1) : value);
+            auto number = parse_option_number(negative ? value.substr(1) : value);
             if (number && negative) number = -*number;
             return bounded(spec, word, number);
         }
-        case ValueForm::size: return bounded(spec, word, parse_kernel_size(value));
+        case ValueForm::size:
+            return bounded(spec, word, parse_option_size(value));
         case ValueForm::truth: {
-            const auto number = bounded(spec, word, parse_kernel_number(value));
+            const auto number = bounded(spec, word, parse_option_number(value));
             if (!number) return number;
             return std::string(*number == "0" ? "off" : "on");
         }
@@ -146,13 +163,15 @@ Result<std::string> value_of_word(const OptionSpec& spec, std::string_view word)
             for (int shift = 9; shift >= 0; shift -= 3) octal += static_cast<char>('0' + ((*bits >> shift) & 7));
             return octal;  // four digits, as fat_show_options() prints them
         }
-        case ValueForm::choice: return chosen(spec, word, value);
+        case ValueForm::choice:
+            return chosen(spec, word, value);
         case ValueForm::special: {
             auto type = compression(word, value);
             if (type && *type != "off" && is_forced(spec)) return std::string(force) + *type;
             return type;
         }
-        case ValueForm::text: return value.empty() ? std::string("none") : std::string(value);
+        case ValueForm::text:
+            return value.empty() ? std::string("none") : std::string(value);
     }
     return bad_value(word, "has no known form");
 }

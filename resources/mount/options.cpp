@@ -38,15 +38,6 @@ bool takes(const OptionSpec& spec, bool with_value) {
 
 }  // namespace
 
-std::optional<KernelVersion> parse_kernel_version(std::string_view release) {
-    KernelVersion version;
-    const char* const end = release.data() + release.size();
-    const auto [dot, error] = std::from_chars(release.data(), end, version.major);
-    if (error != std::errc() || dot == end || *dot != '.') return std::nullopt;
-    if (std::from_chars(dot + 1, end, version.minor).ec != std::errc()) return std::nullopt;
-    return version;
-}
-
 const OptionSpec* find_option(std::string_view fstype, std::string_view word) {
     const std::size_t equals = word.find('=');
     const std::string_view key = word.substr(0, equals);
@@ -90,7 +81,9 @@ std::vector<const PropertySpec*> properties_of(std::string_view fstype) {
     return all;
 }
 
-bool is_known_filesystem(std::string_view fstype) { return !own_table(fstype).options.empty(); }
+bool is_known_filesystem(std::string_view fstype) {
+    return !own_table(fstype).options.empty();
+}
 
 OptionClass classify_option(std::string_view fstype, std::string_view word, std::optional<KernelVersion> kernel) {
     const OptionSpec* const spec = find_option(fstype, word);
@@ -103,22 +96,32 @@ OptionClass classify_option(std::string_view fstype, std::string_view word, std:
 
 std::string_view to_text(OptionClass kind) {
     switch (kind) {
-        case OptionClass::setting: return "setting";
-        case OptionClass::userspace: return "userspace";
-        case OptionClass::selector: return "selector";
-        case OptionClass::ignored: return "ignored";
-        case OptionClass::removed: return "removed";
-        case OptionClass::unknown: return "unknown";
+        case OptionClass::setting:
+            return "setting";
+        case OptionClass::userspace:
+            return "userspace";
+        case OptionClass::selector:
+            return "selector";
+        case OptionClass::ignored:
+            return "ignored";
+        case OptionClass::removed:
+            return "removed";
+        case OptionClass::unknown:
+            return "unknown";
     }
     return "";
 }
 
 std::string_view to_text(AtRemount remount) {
     switch (remount) {
-        case AtRemount::yes: return "by remount";
-        case AtRemount::only_on: return "on by remount, off by a new mount";
-        case AtRemount::refused: return "by a new mount; a remount is refused";
-        case AtRemount::ignored: return "by a new mount; a remount is ignored";
+        case AtRemount::yes:
+            return "by remount";
+        case AtRemount::only_on:
+            return "on by remount, off by a new mount";
+        case AtRemount::refused:
+            return "by a new mount; a remount is refused";
+        case AtRemount::ignored:
+            return "by a new mount; a remount is ignored";
     }
     return "";
 }

@@ -1,35 +1,29 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
 
-// What is known of mount options, as data: per filesystem the words that may be written, and the settings ("properties")
-// that they set. Words that exclude each other set one property: noatime, relatime and strictatime set "atime"; barrier
-// and nobarrier set "barrier"; compress and compress-force set "compress". Meaning on top of it is option_set.h.
-//
-// Values are text in one spelling: "on"/"off" for flags, decimal numbers in the property's unit, sizes in bytes, words as
-// the kernel shows them ("zstd:3", "force-zstd:3", "remount-ro").
-namespace storpol {
+#include "engine/topology/kernel_version.h"
 
-struct KernelVersion {
-    int major = 0;
-    int minor = 0;
-    auto operator<=>(const KernelVersion&) const = default;
-    bool operator==(const KernelVersion&) const = default;
-};
-std::optional<KernelVersion> parse_kernel_version(std::string_view release);  // "6.12.0-18-amd64"
+// What is known of mount options, as data: per filesystem the words that may be written, and the settings
+// ("properties") that they set. Words that exclude each other set one property: noatime, relatime and strictatime set
+// "atime"; barrier and nobarrier set "barrier"; compress and compress-force set "compress". Meaning on top of it is
+// option_set.h.
+//
+// Values are text in one spelling: "on"/"off" for flags, decimal numbers in the property's unit, sizes in bytes, words
+// as the kernel shows them ("zstd:3", "force-zstd:3", "remount-ro").
+namespace storpol {
 
 enum class OptionClass {
     setting,    // sets a property of this table
     userspace,  // for mount(8), systemd or a desktop; never reaches the kernel: nofail, noauto, user, _netdev, x-*, ...
-    selector,   // chooses what is mounted or how it is opened: subvol=, bind, loop, device=, context=; no policy sets it
-    ignored,    // accepted and without effect: defaults, ext4 oldalloc, nobh, ...
-    removed,    // this kernel refuses it, so that the mount fails: xfs barrier since 4.19
-    unknown,    // not in this table: opaque, never an error
+    selector,  // chooses what is mounted or how it is opened: subvol=, bind, loop, device=, context=; no policy sets it
+    ignored,   // accepted and without effect: defaults, ext4 oldalloc, nobh, ...
+    removed,   // this kernel refuses it, so that the mount fails: xfs barrier since 4.19
+    unknown,   // not in this table: opaque, never an error
 };
 
 enum class ValueForm {
@@ -53,13 +47,13 @@ enum class Power {
 struct OptionSpec {
     std::string_view word;
     OptionClass kind = OptionClass::setting;
-    std::string_view property;   // the setting it belongs to; empty unless `kind` is setting
+    std::string_view property;  // the setting it belongs to; empty unless `kind` is setting
     ValueForm form = ValueForm::flag;
-    std::string_view bare;       // the property's value when the word stands alone; empty: it needs a value
-    std::string_view choices;    // "ordered|writeback|journal"; "a=b" means b where a is written
-    std::int64_t min = 0;        // number and size
+    std::string_view bare;     // the property's value when the word stands alone; empty: it needs a value
+    std::string_view choices;  // "ordered|writeback|journal"; "a=b" means b where a is written
+    std::int64_t min = 0;      // number and size
     std::int64_t max = 0;
-    bool clamps = false;         // what lies outside becomes the nearest bound, without an error
+    bool clamps = false;  // what lies outside becomes the nearest bound, without an error
     Power power = Power::any;
     std::string_view zero;       // what 0 stands for: commit=0 is the default
     std::string_view implies;    // set along with it, in the order of the list: "datasum=off compress=off"
@@ -79,35 +73,35 @@ enum class DefaultFrom {
 };
 
 enum class Shown {
-    always,       // /proc/self/mountinfo has it whatever it is
-    when_on,      // absent means `hidden`, which is a fact about now
-    when_changed, // absent means the default, which may come from the superblock
+    always,        // /proc/self/mountinfo has it whatever it is
+    when_on,       // absent means `hidden`, which is a fact about now
+    when_changed,  // absent means the default, which may come from the superblock
     never,
 };
 
 enum class AtRemount {
-    yes,         // every change takes effect
-    only_on,     // can be switched on; off has no word and needs a new mount
-    refused,     // the kernel refuses a change: next-mount
-    ignored,     // success is returned and nothing changes: next-mount
+    yes,      // every change takes effect
+    only_on,  // can be switched on; off has no word and needs a new mount
+    refused,  // the kernel refuses a change: next-mount
+    ignored,  // success is returned and nothing changes: next-mount
 };
 
 // One setting of a filesystem.
 struct PropertySpec {
     std::string_view name;
     Scope scope = Scope::superblock;
-    std::string_view unit;            // "s", "us", "bytes", "KiB"; empty for words
-    std::string_view default_value;   // without any word; empty where `from` alone decides
+    std::string_view unit;           // "s", "us", "bytes", "KiB"; empty for words
+    std::string_view default_value;  // without any word; empty where `from` alone decides
     DefaultFrom from = DefaultFrom::constant;
     Shown shown = Shown::when_on;
-    std::string_view hidden;          // Shown::when_on: what absence means
+    std::string_view hidden;  // Shown::when_on: what absence means
     AtRemount remount = AtRemount::yes;
     std::string_view note;
 };
 
 // The word's row for a filesystem, the flags that every filesystem knows included. `word` may have a "=value", which is
-// passed over. Null for a word the table does not know: unknown, to be left alone. Of several rows of a word (barrier and
-// barrier=N) it is the one that fits `word`. "x-anything" finds the row "x-*".
+// passed over. Null for a word the table does not know: unknown, to be left alone. Of several rows of a word (barrier
+// and barrier=N) it is the one that fits `word`. "x-anything" finds the row "x-*".
 const OptionSpec* find_option(std::string_view fstype, std::string_view word);
 
 const PropertySpec* find_property(std::string_view fstype, std::string_view property);

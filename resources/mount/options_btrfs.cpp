@@ -3,8 +3,9 @@
 // btrfs_check_options, btrfs_reconfigure, btrfs_show_options), 6.12; checked on 6.18 by
 // tests/resources/mount_options_kernel_test.cpp.
 //
-// Words act in the order they stand in: the last of nodatacow and compress wins. Options are of the filesystem, not of a
-// subvolume, and keep their values over a remount that does not name them, noacl excepted. `nodiscard` is remembered and never shown.
+// Words act in the order they stand in: the last of nodatacow and compress wins. Options are of the filesystem, not of
+// a subvolume, and keep their values over a remount that does not name them, noacl excepted. `nodiscard` is remembered
+// and never shown.
 #include "resources/mount/option_table.h"
 
 namespace storpol::option_table {
@@ -24,7 +25,9 @@ constexpr OptionSpec compress(std::string_view word, std::string_view bare) {
     return spec;
 }
 
-constexpr OptionSpec discard_mode() { return choice("discard", "async|sync"); }
+constexpr OptionSpec discard_mode() {
+    return choice("discard", "async|sync");
+}
 
 constexpr OptionSpec max_inline() {
     OptionSpec spec = number("max_inline", 0, 4096);
@@ -94,7 +97,9 @@ constexpr OptionSpec options[] = {
     removed(on("check_int_data"), {6, 8}),
 };
 
-constexpr PropertySpec on_unless_shown(std::string_view name) { return fixed(name, "on", AtRemount::yes); }
+constexpr PropertySpec on_unless_shown(std::string_view name) {
+    return fixed(name, "on", AtRemount::yes);
+}
 
 constexpr PropertySpec properties[] = {
     noting(by(plain("discard", AtRemount::yes), DefaultFrom::device, Shown::when_on),
@@ -114,7 +119,8 @@ constexpr PropertySpec properties[] = {
     plain("flushoncommit", AtRemount::yes),
     noting(on_unless_shown("acl"), "a remount that does not repeat noacl switches it on"),
     plain("enospc_debug", AtRemount::yes),
-    noting(by(fixed("thread_pool", "", AtRemount::yes), DefaultFrom::kernel, Shown::when_changed), "CPUs + 2, at most 8"),
+    noting(by(fixed("thread_pool", "", AtRemount::yes), DefaultFrom::kernel, Shown::when_changed),
+           "CPUs + 2, at most 8"),
     fixed("max_inline", "2048", AtRemount::yes, "bytes"),
     fixed("metadata_ratio", "0", AtRemount::yes),
     fixed("fatal_errors", "bug", AtRemount::yes),
@@ -126,6 +132,8 @@ constexpr PropertySpec properties[] = {
 
 }  // namespace
 
-FilesystemTable btrfs() { return {options, properties}; }
+FilesystemTable btrfs() {
+    return {options, properties};
+}
 
 }  // namespace storpol::option_table

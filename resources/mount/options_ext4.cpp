@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // ext4, and ext2 and ext3 as the ext4 driver mounts them. Sources: kernel fs/ext4/super.c (ext4_param_specs,
-// ext4_parse_param, ext4_set_def_opts, ext4_check_opt_consistency, __ext4_remount, _ext4_show_options), 6.12; checked on
-// 6.18 by tests/resources/mount_options_kernel_test.cpp.
+// ext4_parse_param, ext4_set_def_opts, ext4_check_opt_consistency, __ext4_remount, _ext4_show_options), 6.12; checked
+// on 6.18 by tests/resources/mount_options_kernel_test.cpp.
 //
 // mountinfo prints what differs from the default of this superblock; /proc/fs/ext4/DEV/options is the whole truth.
 #include "resources/mount/option_table.h"
@@ -121,6 +121,7 @@ constexpr PropertySpec changed(PropertySpec spec) {
     spec.shown = Shown::when_changed;
     return spec;
 }
+
 constexpr PropertySpec of_super(std::string_view name, std::string_view usual, AtRemount remount = AtRemount::yes) {
     return by(fixed(name, usual, remount), DefaultFrom::superblock, Shown::when_changed);
 }
@@ -142,7 +143,8 @@ constexpr PropertySpec properties[] = {
     hiding(by(fixed("stripe", "", AtRemount::yes), DefaultFrom::superblock, Shown::when_on), "0"),
     fixed("min_batch_time", "0", AtRemount::yes, "us"),
     fixed("max_batch_time", "15000", AtRemount::yes, "us"),
-    // A remount that is refused for another word changes the next ones all the same (__ext4_remount restores others only).
+    // A remount that is refused for another word changes the next ones all the same (__ext4_remount restores others
+    // only).
     fixed("inode_readahead_blks", "32", AtRemount::yes),
     noting(by(fixed("journal_ioprio", "3", AtRemount::yes), DefaultFrom::constant, Shown::never), "shown nowhere"),
     fixed("max_dir_size_kb", "0", AtRemount::yes, "KiB"),
@@ -172,6 +174,8 @@ constexpr PropertySpec properties[] = {
 
 }  // namespace
 
-FilesystemTable ext4() { return {options, properties}; }
+FilesystemTable ext4() {
+    return {options, properties};
+}
 
 }  // namespace storpol::option_table

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// f2fs. Source: kernel fs/f2fs/super.c (f2fs_tokens, parse_options, default_options, f2fs_remount, f2fs_show_options), 6.12.
+// f2fs. Source: kernel fs/f2fs/super.c (f2fs_tokens, parse_options, default_options, f2fs_remount,
+// f2fs_show_options), 6.12.
 //
 // A remount starts from the defaults again for most options (default_options(sbi, true)), so one that names a single
 // change would undo others: every option that is live has to be repeated. mountinfo shows nearly all of them.
@@ -82,7 +83,8 @@ constexpr PropertySpec always(std::string_view name, std::string_view value, AtR
 }
 
 constexpr PropertySpec properties[] = {
-    noting(by(plain("discard", AtRemount::yes), DefaultFrom::device, Shown::always), "on by itself where the device has it"),
+    noting(by(plain("discard", AtRemount::yes), DefaultFrom::device, Shown::always),
+           "on by itself where the device has it"),
     by(fixed("discard_unit", "block", AtRemount::refused), DefaultFrom::device, Shown::when_changed),
     always("background_gc", "on", AtRemount::yes),
     always("gc_merge", "off", AtRemount::yes),
@@ -104,7 +106,8 @@ constexpr PropertySpec properties[] = {
     fixed("resuid", "0", AtRemount::yes),
     fixed("resgid", "0", AtRemount::yes),
     by(fixed("mode", "adaptive", AtRemount::yes), DefaultFrom::device, Shown::always),
-    noting(by(fixed("alloc_mode", "", AtRemount::yes), DefaultFrom::superblock, Shown::always), "reuse on small volumes"),
+    noting(by(fixed("alloc_mode", "", AtRemount::yes), DefaultFrom::superblock, Shown::always),
+           "reuse on small volumes"),
     always("fsync_mode", "posix", AtRemount::yes),
     always("checkpoint_merge", "on", AtRemount::yes),
     fixed("checkpoint", "enable", AtRemount::yes),
@@ -132,6 +135,8 @@ constexpr PropertySpec properties[] = {
 
 }  // namespace
 
-FilesystemTable f2fs() { return {options, properties}; }
+FilesystemTable f2fs() {
+    return {options, properties};
+}
 
 }  // namespace storpol::option_table

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// vfat, and msdos for the words they share. Source: kernel fs/fat/inode.c (fat_param_spec, vfat_param_spec, fat_parse_param,
-// fat_reconfigure, fat_show_options), 6.12.
+// vfat, and msdos for the words they share. Source: kernel fs/fat/inode.c (fat_param_spec, vfat_param_spec,
+// fat_parse_param, fat_reconfigure, fat_show_options), 6.12.
 //
 // fat_reconfigure() looks at ro and rw alone; every other option of a remount is ignored. There is no word that turns
 // discard, quiet, flush or the like off: leaving the word out and mounting anew is the way.
@@ -107,6 +107,8 @@ constexpr PropertySpec properties[] = {
 
 }  // namespace
 
-FilesystemTable vfat() { return {options, properties}; }
+FilesystemTable vfat() {
+    return {options, properties};
+}
 
 }  // namespace storpol::option_table

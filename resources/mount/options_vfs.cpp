@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Options that every filesystem knows: flags of one mount, generic flags of the superblock, and words that userspace keeps
-// to itself. Sources: util-linux libmount/src/optmap.c; kernel fs/namespace.c (path_mount), fs/fs_context.c
+// Options that every filesystem knows: flags of one mount, generic flags of the superblock, and words that userspace
+// keeps to itself. Sources: util-linux libmount/src/optmap.c; kernel fs/namespace.c (path_mount), fs/fs_context.c
 // (common_set_sb_flag), fs/proc_namespace.c; systemd.mount(5).
 #include "resources/mount/option_table.h"
 
@@ -115,6 +115,8 @@ constexpr PropertySpec properties[] = {
 
 }  // namespace
 
-FilesystemTable vfs() { return {options, properties}; }
+FilesystemTable vfs() {
+    return {options, properties};
+}
 
 }  // namespace storpol::option_table

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // xfs. Sources: kernel fs/xfs/xfs_super.c (xfs_fs_parameters, xfs_fs_parse_param, xfs_fs_validate_params,
-// xfs_fs_reconfigure, xfs_fs_show_options), 6.12; Documentation/admin-guide/xfs.rst for what was removed. Checked on 6.18 by
-// tests/resources/mount_options_kernel_test.cpp.
+// xfs_fs_reconfigure, xfs_fs_show_options), 6.12; Documentation/admin-guide/xfs.rst for what was removed. Checked
+// on 6.18 by tests/resources/mount_options_kernel_test.cpp.
 //
-// A remount acts on ro, rw, inode32 and inode64 alone. Everything else that parses is accepted and ignored, and a remount
-// that does not repeat inode32 makes the mount inode64.
+// A remount acts on ro, rw, inode32 and inode64 alone. Everything else that parses is accepted and ignored, and a
+// remount that does not repeat inode32 makes the mount inode64.
 #include "resources/mount/option_table.h"
 
 namespace storpol::option_table {
@@ -87,8 +87,8 @@ constexpr OptionSpec options[] = {
     removed(on("osyncisosync"), gone_in_4_0),
 };
 
-constexpr PropertySpec always(std::string_view name, std::string_view value, DefaultFrom from, AtRemount remount,
-                              std::string_view unit = {}) {
+constexpr PropertySpec always(
+    std::string_view name, std::string_view value, DefaultFrom from, AtRemount remount, std::string_view unit = {}) {
     return by(fixed(name, value, remount, unit), from, Shown::always);
 }
 
@@ -118,6 +118,8 @@ constexpr PropertySpec properties[] = {
 
 }  // namespace
 
-FilesystemTable xfs() { return {options, properties}; }
+FilesystemTable xfs() {
+    return {options, properties};
+}
 
 }  // namespace storpol::option_table

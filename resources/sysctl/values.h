@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "engine/model/setting.h"
+#include "engine/topology/kernel_version.h"
 #include "resources/sysctl/effective.h"
 
 // One sysctl's texts brought to the terms of a Condition, and the two planes read in them.
@@ -28,16 +29,5 @@ std::optional<std::string> text_to_write(const Condition& wanted);
 
 Reading read_live_sysctl(const Setting& setting, Host& host);
 Reading persisted_sysctl(const Setting& setting, const SysctlSources& sources);
-
-// "5.10.0-8-amd64" -> 5, 10. Of the running kernel, else the newest installed one (an image); none where neither is
-// known.
-struct KernelVersion {
-    int major = 0;
-    int minor = 0;
-    auto operator<=>(const KernelVersion&) const = default;
-};
-
-std::optional<KernelVersion> parse_kernel_version(std::string_view text);
-std::optional<KernelVersion> read_kernel_version(Host& host);
 
 }  // namespace storpol

@@ -18,6 +18,9 @@ struct Ran {
     std::string err;
 
     std::string all() const { return out + err; }
+
+    // Do both outputs together hold these words? Where lines are broken does not matter.
+    bool says(const std::string& words) const;
 };
 
 std::string read_text(const std::string& path);  // empty when it is not there

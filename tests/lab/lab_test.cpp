@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 namespace storpol::lab {
 namespace {
@@ -122,6 +123,13 @@ std::string hide_machine() {
 }
 
 }  // namespace
+
+bool Ran::says(const std::string& words) const {
+    std::istringstream in(all());
+    std::string text;
+    for (std::string word; in >> word;) text += " " + word;
+    return text.find(words) != std::string::npos;
+}
 
 std::string read_text(const std::string& path) {
     std::ifstream in(path, std::ios::binary);

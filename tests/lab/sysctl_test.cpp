@@ -45,8 +45,8 @@ class SysctlLab : public Lab {
 TEST_F(SysctlLab, PlanShowsAndChangesNothing) {
     const Ran plan = storpol({"plan", "--detailed-exitcode"});
     EXPECT_EQ(plan.code, 2) << plan.all();
-    EXPECT_NE(plan.out.find("sysctl[\"net.core.somaxconn\"]"), std::string::npos) << plan.out;
-    EXPECT_NE(plan.out.find(own_file), std::string::npos) << plan.out;
+    EXPECT_TRUE(plan.says("sysctl[\"net.core.somaxconn\"]")) << plan.out;
+    EXPECT_TRUE(plan.says(own_file)) << plan.out;
     EXPECT_EQ(storpol({"plan"}).code, 0);
     EXPECT_EQ(sysctl_value(somaxconn), "100");
     EXPECT_FALSE(std::filesystem::exists(own_file));
@@ -82,8 +82,8 @@ TEST_F(SysctlLab, RollbackStopsWhereSomebodyChangedTheValueSince) {
     ASSERT_TRUE(set_sysctl(somaxconn, "777"));
     const Ran back = storpol({"rollback", "--yes"});
     EXPECT_EQ(back.code, 1) << back.all();
-    EXPECT_NE(back.all().find("somaxconn"), std::string::npos) << back.all();
-    EXPECT_NE(back.all().find("777"), std::string::npos) << back.all();
+    EXPECT_TRUE(back.says("somaxconn")) << back.all();
+    EXPECT_TRUE(back.says("777")) << back.all();
     EXPECT_EQ(sysctl_value(somaxconn), "777");
     EXPECT_EQ(sysctl_value(fin_timeout), "30");
     EXPECT_TRUE(std::filesystem::exists(own_file));
@@ -94,7 +94,7 @@ TEST_F(SysctlLab, ValueChangedByHandIsSaidToHaveMoved) {
     ASSERT_TRUE(set_sysctl(somaxconn, "555"));
     const Ran drift = storpol({"drift"});
     EXPECT_EQ(drift.code, 2) << drift.all();
-    EXPECT_NE(drift.out.find("moved"), std::string::npos) << drift.out;
+    EXPECT_TRUE(drift.says("moved")) << drift.out;
     const Ran json = storpol({"drift", "--format", "json"});
     EXPECT_EQ(json.code, 2);
     const Json document = json_of(json);
@@ -110,7 +110,7 @@ TEST_F(SysctlLab, ValueTheKernelRefusesFailsAndTheOthersHold) {
     const std::string before = sysctl_value("net.ipv4.tcp_syn_retries");
     const Ran apply = storpol({"apply", "--yes"});
     EXPECT_EQ(apply.code, 1) << apply.all();
-    EXPECT_NE(apply.all().find("Invalid argument"), std::string::npos) << apply.all();
+    EXPECT_TRUE(apply.says("Invalid argument")) << apply.all();
     EXPECT_EQ(sysctl_value("net.ipv4.tcp_syn_retries"), before);
     EXPECT_EQ(sysctl_value(somaxconn), "1234");
 }
@@ -118,7 +118,7 @@ TEST_F(SysctlLab, ValueTheKernelRefusesFailsAndTheOthersHold) {
 TEST_F(SysctlLab, WithoutATerminalNothingIsDoneUnasked) {
     const Ran apply = storpol({"apply"});
     EXPECT_EQ(apply.code, 1) << apply.all();
-    EXPECT_NE(apply.all().find("--yes"), std::string::npos) << apply.all();
+    EXPECT_TRUE(apply.says("--yes")) << apply.all();
     EXPECT_EQ(sysctl_value(somaxconn), "100");
     EXPECT_FALSE(std::filesystem::exists(own_file));
 }
@@ -133,7 +133,7 @@ TEST_F(SysctlLab, PolicyThatOthersMayWriteIsNotApplied) {
     ASSERT_EQ(chmod(policy_file, 0666), 0);
     const Ran apply = storpol({"apply", "--yes"});
     EXPECT_EQ(apply.code, 1) << apply.all();
-    EXPECT_NE(apply.all().find(policy_file), std::string::npos) << apply.all();
+    EXPECT_TRUE(apply.says(policy_file)) << apply.all();
     EXPECT_EQ(sysctl_value(somaxconn), "100");
     EXPECT_EQ(storpol({"plan"}).code, 0);
 }
@@ -169,7 +169,7 @@ TEST_F(SysctlLab, ForeignFileThatSortsLaterIsNamedAndLeftAlone) {
     ASSERT_TRUE(write_text("/etc/sysctl.d/zzz-late.conf", "# late\nnet.core.somaxconn = 9\n"));
     const Ran apply = storpol({"apply", "--yes"});
     EXPECT_NE(apply.code, 0) << apply.all();
-    EXPECT_NE(apply.all().find("/etc/sysctl.d/zzz-late.conf:2"), std::string::npos) << apply.all();
+    EXPECT_TRUE(apply.says("/etc/sysctl.d/zzz-late.conf:2")) << apply.all();
     EXPECT_EQ(read_text("/etc/sysctl.d/zzz-late.conf"), "# late\nnet.core.somaxconn = 9\n");
     EXPECT_EQ(storpol({"drift"}).code, 2);
 }

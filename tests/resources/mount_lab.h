@@ -58,7 +58,8 @@ inline int run(std::vector<std::string> argv) {
 
 // A namespace where nothing this process mounts is seen by anybody else. False without the rights.
 inline bool enter_private_namespace() {
-    static const bool entered = geteuid() == 0 && unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+    static const bool entered =
+        geteuid() == 0 && unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
     return entered;
 }
 
@@ -68,7 +69,8 @@ class LoopDevice {
     explicit LoopDevice(const std::string& image, bool with_discard) {
         const Fd control(open("/dev/loop-control", O_RDWR | O_CLOEXEC));
         if (!control) return;
-        for (int number = 200; number < 260 && number_ < 0; ++number) number_ = ioctl(control.get(), LOOP_CTL_ADD, number);
+        for (int number = 200; number < 260 && number_ < 0; ++number)
+            number_ = ioctl(control.get(), LOOP_CTL_ADD, number);
         if (number_ < 0) return;
         device_ = Fd(open(path().c_str(), O_RDWR | O_CLOEXEC));
         const Fd backing(open(image.c_str(), O_RDWR | O_CLOEXEC));
@@ -91,9 +93,13 @@ class LoopDevice {
     }
 
     bool ready() const { return ready_; }
+
     std::string name() const { return "loop" + std::to_string(number_); }
+
     std::string path() const { return "/dev/" + name(); }
+
     bool discards() const { return trim(read_text(queue("discard_max_bytes"))) != "0"; }
+
     bool rotational() const { return trim(read_text(queue("rotational"))) == "1"; }
 
   private:
@@ -110,12 +116,15 @@ class TemporaryFolder {
         char name[] = "/tmp/storpol-mounts-XXXXXX";
         if (mkdtemp(name) != nullptr) path_ = name;
     }
+
     TemporaryFolder(const TemporaryFolder&) = delete;
     TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
     ~TemporaryFolder() {
         std::error_code ignored;
         if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
     }
+
     const std::string& path() const { return path_; }
 
   private:
@@ -129,13 +138,17 @@ inline int configure(int context, const std::vector<std::string>& words) {
         const std::string key = word.substr(0, equals);
         const bool flag = equals == std::string::npos;
         const std::string value = flag ? "" : word.substr(equals + 1);
-        const long done = syscall(SYS_fsconfig, context, flag ? FSCONFIG_SET_FLAG : FSCONFIG_SET_STRING, key.c_str(), flag ? nullptr : value.c_str(), 0);
+        const long done = syscall(SYS_fsconfig, context, flag ? FSCONFIG_SET_FLAG : FSCONFIG_SET_STRING, key.c_str(),
+                                  flag ? nullptr : value.c_str(), 0);
         if (done != 0) return errno;
     }
     return 0;
 }
 
-inline int mount_with(const std::string& fstype, const std::string& device, const std::string& target, const std::vector<std::string>& words,
+inline int mount_with(const std::string& fstype,
+                      const std::string& device,
+                      const std::string& target,
+                      const std::vector<std::string>& words,
                       unsigned attributes) {
     const Fd context(static_cast<int>(syscall(SYS_fsopen, fstype.c_str(), FSOPEN_CLOEXEC)));
     if (!context) return errno;
@@ -148,7 +161,8 @@ inline int mount_with(const std::string& fstype, const std::string& device, cons
 }
 
 inline int reconfigure(const std::string& target, const std::vector<std::string>& words) {
-    const Fd context(static_cast<int>(syscall(SYS_fspick, AT_FDCWD, target.c_str(), FSPICK_CLOEXEC | FSPICK_NO_AUTOMOUNT)));
+    const Fd context(
+        static_cast<int>(syscall(SYS_fspick, AT_FDCWD, target.c_str(), FSPICK_CLOEXEC | FSPICK_NO_AUTOMOUNT)));
     if (!context) return errno;
     if (const int error = configure(context.get(), words)) return error;
     return syscall(SYS_fsconfig, context.get(), FSCONFIG_CMD_RECONFIGURE, nullptr, nullptr, 0) == 0 ? 0 : errno;

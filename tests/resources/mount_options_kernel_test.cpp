@@ -5,6 +5,7 @@
 #include <rapidcheck.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <set>
@@ -34,15 +35,32 @@ struct Recipe {
     long long megabytes;
     std::vector<Words> commands;  // "@" stands for the image
     bool discard;
-    int milliseconds;  // for each law: a mount or remount of btrfs takes a hundred times that of ext4
+    int milliseconds;        // for each law: a mount or remount of btrfs takes a hundred times that of ext4
     const char* superblock;  // options words the filesystem was given
 };
 
 const Recipe recipes[] = {
-    {"ext4", "ext4", 32, {{"mkfs.ext4", "-q", "@"}}, true, 1500, "user_xattr,acl,journal_checksum,stripe=0,mb_optimize_scan=0"},
-    {"ext4-tuned", "ext4", 32, {{"mkfs.ext4", "-q", "@"}, {"tune2fs", "-e", "remount-ro", "-o", "discard,journal_data_writeback,nobarrier", "@"}}, true, 1500,
+    {"ext4",
+     "ext4",
+     32,
+     {{"mkfs.ext4", "-q", "@"}},
+     true,
+     1500,
+     "user_xattr,acl,journal_checksum,stripe=0,mb_optimize_scan=0"},
+    {"ext4-tuned",
+     "ext4",
+     32,
+     {{"mkfs.ext4", "-q", "@"}, {"tune2fs", "-e", "remount-ro", "-o", "discard,journal_data_writeback,nobarrier", "@"}},
+     true,
+     1500,
      "user_xattr,acl,journal_checksum,stripe=0,mb_optimize_scan=0,discard,data=writeback,nobarrier,errors=remount-ro"},
-    {"ext4-no-discard", "ext4", 32, {{"mkfs.ext4", "-q", "@"}}, false, 1500, "user_xattr,acl,journal_checksum,stripe=0,mb_optimize_scan=0"},
+    {"ext4-no-discard",
+     "ext4",
+     32,
+     {{"mkfs.ext4", "-q", "@"}},
+     false,
+     1500,
+     "user_xattr,acl,journal_checksum,stripe=0,mb_optimize_scan=0"},
     {"xfs", "xfs", 300, {{"mkfs.xfs", "-q", "@"}}, true, 2000, nullptr},
     {"xfs-no-discard", "xfs", 300, {{"mkfs.xfs", "-q", "@"}}, false, 2000, nullptr},
     {"btrfs", "btrfs", 128, {{"mkfs.btrfs", "-q", "@"}}, true, 4500, nullptr},
@@ -51,13 +69,16 @@ const Recipe recipes[] = {
 
 // Words whose effect hangs on what this kernel was built with, or on more than one word, are left out of the lottery.
 bool is_drawn(const std::string& fstype, const OptionSpec& spec) {
-    static const std::set<std::string_view> left_out{
-        "inlinecrypt", "dax", "usrquota", "grpquota", "prjquota", "usrjquota", "grpjquota", "jqfmt", "debug_want_extra_isize",
-        "sunit", "swidth", "lifetime", "nouid32", "debug", "stripe"};
-    if (spec.kind != OptionClass::setting || spec.removed != KernelVersion{} || left_out.count(spec.property) != 0) return false;
-    if (fstype == "xfs" && spec.property == "norecovery") return false;  // for read-only mounts
+    static const std::set<std::string_view> left_out{"inlinecrypt", "dax",      "usrquota",
+                                                     "grpquota",    "prjquota", "usrjquota",
+                                                     "grpjquota",   "jqfmt",    "debug_want_extra_isize",
+                                                     "sunit",       "swidth",   "lifetime",
+                                                     "nouid32",     "debug",    "stripe"};
+    if (spec.kind != OptionClass::setting || spec.removed != KernelVersion{} || left_out.count(spec.property) != 0)
+        return false;
+    if (fstype == "xfs" && spec.property == "norecovery") return false;   // for read-only mounts
     if (fstype == "ext4" && spec.property == "norecovery") return false;  // changes what the journal's options mean
-    if (spec.property == "space_cache") return false;                    // refused unless it is what is on disk
+    if (spec.property == "space_cache") return false;                     // refused unless it is what is on disk
     return find_property(fstype, spec.property)->scope == Scope::superblock && spec.property != "ro";
 }
 
@@ -68,18 +89,24 @@ std::string draw_value(const OptionSpec& spec) {
             const std::string_view chosen = *rc::gen::elementOf(choices);
             return std::string(chosen.substr(0, chosen.find('=')));
         }
-        case ValueForm::size: return *rc::gen::element<std::string>("16k", "32k", "64k", "262144", "4k", "12k", "1m", "1g", "0", "100", "12k");
+        case ValueForm::size:
+            return *rc::gen::element<std::string>("16k", "32k", "64k", "262144", "4k", "12k", "1m", "1g", "0", "100",
+                                                  "12k");
         case ValueForm::special:
-            return *rc::gen::element<std::string>("zstd", "zlib", "lzo", "no", "none", "zstd:5", "zstd:15", "zstd:99", "zstd:-4", "zstd:-99", "zlib:0",
-                                                  "zlib:9", "zlib:12", "zlib:-2", "lzo:7", "zstdx", "zstd:", "0", "");
-        case ValueForm::text: return "x";
+            return *rc::gen::element<std::string>("zstd", "zlib", "lzo", "no", "none", "zstd:5", "zstd:15", "zstd:99",
+                                                  "zstd:-4", "zstd:-99", "zlib:0", "zlib:9", "zlib:12", "zlib:-2",
+                                                  "lzo:7", "zstdx", "zstd:", "0", "");
+        case ValueForm::text:
+            return "x";
         case ValueForm::flag:
         case ValueForm::number:
         case ValueForm::truth:
-        case ValueForm::octal: break;
+        case ValueForm::octal:
+            break;
     }
-    return *rc::gen::weightedOneOf<std::string>({{8, rc::gen::map(rc::gen::inRange(0, 12), [](int n) { return std::to_string(n); })},
-                                                 {1, rc::gen::element<std::string>("0x10", "010", "08", "300", "64", "+3", "-1", "", "1k", "99999999999")}});
+    return *rc::gen::weightedOneOf<std::string>(
+        {{8, rc::gen::map(rc::gen::inRange(0, 12), [](int n) { return std::to_string(n); })},
+         {1, rc::gen::element<std::string>("0x10", "010", "08", "300", "64", "+3", "-1", "", "1k", "99999999999")}});
 }
 
 std::string draw_word(const std::string& fstype) {
@@ -94,7 +121,8 @@ std::string draw_word(const std::string& fstype) {
 }
 
 rc::Gen<Words> any_words(const std::string& fstype, int most) {
-    const auto words = rc::gen::resize(most, rc::gen::container<Words>(rc::gen::exec([fstype] { return draw_word(fstype); })));
+    const auto words =
+        rc::gen::resize(most, rc::gen::container<Words>(rc::gen::exec([fstype] { return draw_word(fstype); })));
     if (fstype != "xfs") return words;
     // xfs checks numbers once all words are read: a bad one that a good one overrides is nobody's loss.
     return rc::gen::map(words, [fstype](Words all) {
@@ -117,7 +145,8 @@ class MountOptionsKernel : public testing::TestWithParam<Recipe> {
         utsname system{};
         uname(&system);
         subject_.facts.kernel = parse_kernel_version(system.release);
-        if (subject_.facts.kernel < KernelVersion{6, 15}) GTEST_SKIP() << "the expectations are those of 6.15 and later";
+        if (subject_.facts.kernel < KernelVersion{6, 15})
+            GTEST_SKIP() << "the expectations are those of 6.15 and later";
         // In memory, so that a thousand mounts wait for no disk.
         if (::mount("none", folder_.path().c_str(), "tmpfs", 0, nullptr) != 0) GTEST_SKIP() << "no tmpfs";
         const std::string image = folder_.path() + "/image";
@@ -137,7 +166,8 @@ class MountOptionsKernel : public testing::TestWithParam<Recipe> {
         subject_.facts.device_discards = recipe.discard;
         subject_.facts.rotational = subject_.device->rotational();
         if (recipe.superblock != nullptr) subject_.facts.superblock_options = recipe.superblock;
-        if (lab::mount_with(recipe.fstype, subject_.device->path(), subject_.target, {}, 0) != 0) GTEST_SKIP() << "this kernel has no " << recipe.fstype;
+        if (lab::mount_with(recipe.fstype, subject_.device->path(), subject_.target, {}, 0) != 0)
+            GTEST_SKIP() << "this kernel has no " << recipe.fstype;
         umount2(subject_.target.c_str(), 0);
     }
 
@@ -154,7 +184,8 @@ class MountOptionsKernel : public testing::TestWithParam<Recipe> {
             const OptionValue* const wanted = expected.find(entry.first);
             if (wanted == nullptr) continue;
             ++compared_;
-            if (wanted->value != entry.second.value) differences += entry.first + " expected " + wanted->value + " found " + entry.second.value + "; ";
+            if (wanted->value != entry.second.value)
+                differences += entry.first + " expected " + wanted->value + " found " + entry.second.value + "; ";
         }
         return differences;
     }
@@ -166,15 +197,20 @@ class MountOptionsKernel : public testing::TestWithParam<Recipe> {
         LiveText text;
         text.mount_options = mount->mount_options;
         text.super_options = mount->super_options;
-        const std::string all = subject_.fstype == "ext4" && whole ? lab::read_text("/proc/fs/ext4/" + subject_.device->name() + "/options") : "";
+        const std::string all = subject_.fstype == "ext4" && whole
+                                    ? lab::read_text("/proc/fs/ext4/" + subject_.device->name() + "/options")
+                                    : "";
         if (!all.empty()) text.ext4_options = all;
         return live_options(subject_.fstype, text, subject_.facts);
     }
 
-    int mount(const Words& words) { return lab::mount_with(subject_.fstype, subject_.device->path(), subject_.target, words, 0); }
+    int mount(const Words& words) {
+        return lab::mount_with(subject_.fstype, subject_.device->path(), subject_.target, words, 0);
+    }
 
     struct Unmount {
         std::string target;
+
         ~Unmount() { umount2(target.c_str(), 0); }
     };
 
@@ -193,7 +229,13 @@ class MountOptionsKernel : public testing::TestWithParam<Recipe> {
         RC_ASSERT(holds);
     }
 
-    const std::chrono::milliseconds time_to_try{GetParam().milliseconds};
+    // STORPOL_LAB_FACTOR=20 with RC_PARAMS="max_success=100000" is a search of a quarter of an hour.
+    static int factor() {
+        const char* const text = std::getenv("STORPOL_LAB_FACTOR");
+        return text == nullptr ? 1 : static_cast<int>(parse_int(text).value_or(1));
+    }
+
+    const std::chrono::milliseconds time_to_try{GetParam().milliseconds * factor()};
     static constexpr std::chrono::seconds time_to_shrink{60};
     Clock::time_point started_ = Clock::now();
     bool failed_ = false;
@@ -209,7 +251,8 @@ TEST_P(MountOptionsKernel, WordsMeanWhatTheKernelShows) {
             const int error = mount(some);
             const Unmount unmount{subject_.target};
             ++mounts_;
-            RC_LOG() << list << " -> errno " << error << (expected.problems.empty() ? "" : ", the table says: " + expected.problems[0].why) << "\n";
+            RC_LOG() << list << " -> errno " << error
+                     << (expected.problems.empty() ? "" : ", the table says: " + expected.problems[0].why) << "\n";
             must((error == 0) == expected.problems.empty());
             if (error != 0) continue;
             for (const bool whole : {true, false}) {
@@ -234,7 +277,8 @@ bool may_be_refused(const Subject& subject, const OptionSet& before, const Words
         if (entry.first == "dirsync") return true;  // even where it is on
     }
     // The running data mode, which no remount changes, excludes these.
-    return subject.fstype == "ext4" && (asked.find("journal_async_commit") != nullptr || asked.find("dioread_nolock") != nullptr);
+    return subject.fstype == "ext4" &&
+           (asked.find("journal_async_commit") != nullptr || asked.find("dioread_nolock") != nullptr);
 }
 
 TEST_P(MountOptionsKernel, RemountsDoWhatTheTableSays) {
@@ -250,14 +294,18 @@ TEST_P(MountOptionsKernel, RemountsDoWhatTheTableSays) {
             std::vector<SuperParameter> parameters;
             for (const std::string& word : words) {
                 const std::size_t equals = word.find('=');
-                parameters.push_back({word.substr(0, equals), equals == std::string::npos ? std::nullopt : std::optional<std::string>(word.substr(equals + 1))});
+                parameters.push_back(
+                    {word.substr(0, equals),
+                     equals == std::string::npos ? std::nullopt : std::optional<std::string>(word.substr(equals + 1))});
             }
             const int error = lab::reconfigure(subject_.target, words);
             ++remounts_;
             const OptionSet after = live();
-            const OptionSet expected = error == 0 ? after_reconfigure(subject_.fstype, before, parameters, subject_.facts.kernel) : before;
+            const OptionSet expected =
+                error == 0 ? after_reconfigure(subject_.fstype, before, parameters, subject_.facts.kernel) : before;
             const std::string differences = compare(expected, after);
-            RC_LOG() << "remount " << join(words, ",") << " -> errno " << error << ": " << shown_ << "\n" << differences << "\n";
+            RC_LOG() << "remount " << join(words, ",") << " -> errno " << error << ": " << shown_ << "\n"
+                     << differences << "\n";
             must(error == 0 || may_be_refused(subject_, before, words));
             // ext4 keeps a few of the words of a remount that it refuses for another one (table, inode_readahead_blks).
             must(differences.empty() || (error != 0 && subject_.fstype == "ext4"));
@@ -268,8 +316,11 @@ TEST_P(MountOptionsKernel, RemountsDoWhatTheTableSays) {
 
 unsigned long long attribute(const std::string& flag) {
     static const std::map<std::string, unsigned long long> bits{
-        {"nosuid", MOUNT_ATTR_NOSUID}, {"nodev", MOUNT_ATTR_NODEV}, {"noexec", MOUNT_ATTR_NOEXEC}, {"nodiratime", MOUNT_ATTR_NODIRATIME},
-        {"nosymfollow", MOUNT_ATTR_NOSYMFOLLOW}, {"ro", MOUNT_ATTR_RDONLY}, {"noatime", MOUNT_ATTR_NOATIME}, {"relatime", 0}, {"strictatime", MOUNT_ATTR_STRICTATIME}};
+        {"nosuid", MOUNT_ATTR_NOSUID},           {"nodev", MOUNT_ATTR_NODEV},
+        {"noexec", MOUNT_ATTR_NOEXEC},           {"nodiratime", MOUNT_ATTR_NODIRATIME},
+        {"nosymfollow", MOUNT_ATTR_NOSYMFOLLOW}, {"ro", MOUNT_ATTR_RDONLY},
+        {"noatime", MOUNT_ATTR_NOATIME},         {"relatime", 0},
+        {"strictatime", MOUNT_ATTR_STRICTATIME}};
     return bits.at(flag);
 }
 
@@ -298,9 +349,11 @@ TEST_P(MountOptionsKernel, APlannedRemountReachesWhatIsWantedAndTouchesNothingEl
         RC_LOG() << "mounted with " << join(first, ",") << "\n";
         for (int round = 0; round < 25 && !over(); ++round) {
             const OptionSet before = live();
-            const std::string word = *rc::gen::oneOf(rc::gen::exec([&] { return draw_word(subject_.fstype); }),
-                                                     rc::gen::element<std::string>("noatime", "relatime", "strictatime", "nosuid", "suid", "nodev", "dev", "noexec",
-                                                                                   "exec", "nodiratime", "diratime", "lazytime", "nolazytime", "nosymfollow", "symfollow"));
+            const std::string word = *rc::gen::oneOf(
+                rc::gen::exec([&] { return draw_word(subject_.fstype); }),
+                rc::gen::element<std::string>("noatime", "relatime", "strictatime", "nosuid", "suid", "nodev", "dev",
+                                              "noexec", "exec", "nodiratime", "diratime", "lazytime", "nolazytime",
+                                              "nosymfollow", "symfollow"));
             const auto one = wanted_option(subject_.fstype, word, subject_.facts.kernel);
             if (!one) continue;
             const std::vector<WantedValue> wanted{{one->first, one->second, word}};
@@ -315,7 +368,8 @@ TEST_P(MountOptionsKernel, APlannedRemountReachesWhatIsWantedAndTouchesNothingEl
             for (const auto& entry : after.settings) {
                 const OptionValue* const old = before.find(entry.first);
                 const bool asked = entry.first == one->first && plan.next_mount.empty();
-                if (asked || (old != nullptr && old->value != entry.second.value)) RC_LOG() << "  " << entry.first << " is " << entry.second.value << "\n";
+                if (asked || (old != nullptr && old->value != entry.second.value))
+                    RC_LOG() << "  " << entry.first << " is " << entry.second.value << "\n";
                 if (asked) {
                     must(entry.second.value == one->second);
                     ++reached;
@@ -338,19 +392,24 @@ std::string recipe_name(const testing::TestParamInfo<Recipe>& info) {
     return name;
 }
 
-void PrintTo(const Recipe& recipe, std::ostream* out) { *out << recipe.label; }
+void PrintTo(const Recipe& recipe, std::ostream* out) {
+    *out << recipe.label;
+}
 
 INSTANTIATE_TEST_SUITE_P(On, MountOptionsKernel, testing::ValuesIn(recipes), recipe_name);
 
-// Words of every filesystem are made flags by the mount program, by its own rules about order: our reading is its reading.
+// Words of every filesystem are made flags by the mount program, by its own rules about order: our reading is its
+// reading.
 TEST(MountOptionsProgram, FlagWordsMeanWhatTheMountProgramMakesOfThem) {
     if (!lab::enter_private_namespace()) GTEST_SKIP() << "needs root";
     const lab::TemporaryFolder folder;
-    if (lab::run({"mount", "-i", "-t", "tmpfs", "none", folder.path()}) != 0) GTEST_SKIP() << "no mount program or no tmpfs";
+    if (lab::run({"mount", "-i", "-t", "tmpfs", "none", folder.path()}) != 0)
+        GTEST_SKIP() << "no mount program or no tmpfs";
     umount2(folder.path().c_str(), 0);
-    const auto word = rc::gen::element<std::string>("noatime", "atime", "relatime", "norelatime", "nostrictatime", "nodiratime", "diratime", "nosuid", "suid", "nodev",
-                                                    "dev", "noexec", "exec", "ro", "rw", "sync", "async", "lazytime", "nolazytime", "user", "users", "owner", "group",
-                                                    "defaults", "nofail", "x-test", "dirsync", "nouser", "strictatime");
+    const auto word = rc::gen::element<std::string>(
+        "noatime", "atime", "relatime", "norelatime", "nostrictatime", "nodiratime", "diratime", "nosuid", "suid",
+        "nodev", "dev", "noexec", "exec", "ro", "rw", "sync", "async", "lazytime", "nolazytime", "user", "users",
+        "owner", "group", "defaults", "nofail", "x-test", "dirsync", "nouser", "strictatime");
     const auto deadline = Clock::now() + std::chrono::seconds(6);
     EXPECT_TRUE(rc::check("mount -o", [&] {
         const Words words = *rc::gen::resize(6, rc::gen::nonEmpty(rc::gen::container<Words>(word)));
@@ -367,7 +426,8 @@ TEST(MountOptionsProgram, FlagWordsMeanWhatTheMountProgramMakesOfThem) {
         text.super_options = mount->super_options;
         const OptionSet found = live_options("tmpfs", text, {});
         for (const auto& entry : found.settings) {
-            RC_LOG() << list << ": " << entry.first << " is " << entry.second.value << ", expected " << expected.find(entry.first)->value << "\n";
+            RC_LOG() << list << ": " << entry.first << " is " << entry.second.value << ", expected "
+                     << expected.find(entry.first)->value << "\n";
             RC_ASSERT(expected.find(entry.first)->value == entry.second.value);
         }
     }));

@@ -40,10 +40,12 @@ TEST(MountOptionTable, EveryRowIsFoundAndItsPropertyExists) {
         for (const OptionSpec* const spec : options_of(fstype)) {
             if (spec->kind != OptionClass::setting || spec->removed != KernelVersion{}) continue;
             EXPECT_NE(find_property(fstype, spec->property), nullptr) << fstype << " " << spec->word;
-            const std::string word = spec->form == ValueForm::flag ? std::string(spec->word) : std::string(spec->word) + "=x";
+            const std::string word =
+                spec->form == ValueForm::flag ? std::string(spec->word) : std::string(spec->word) + "=x";
             EXPECT_NE(find_option(fstype, word), nullptr) << fstype << " " << word;
             for (const std::string_view implied : split_words(spec->implies)) {
-                EXPECT_NE(find_property(fstype, implied.substr(0, implied.find('='))), nullptr) << fstype << " " << spec->word;
+                EXPECT_NE(find_property(fstype, implied.substr(0, implied.find('='))), nullptr)
+                    << fstype << " " << spec->word;
             }
         }
     }
@@ -55,7 +57,8 @@ TEST(MountOptionTable, EveryPropertyHasAWord) {
         for (const PropertySpec* const spec : properties_of(fstype)) {
             EXPECT_TRUE(names.insert(spec->name).second) << fstype << " " << spec->name;
             const auto options = options_of(fstype);
-            EXPECT_TRUE(std::any_of(options.begin(), options.end(), [&](const OptionSpec* option) { return option->property == spec->name; }))
+            EXPECT_TRUE(std::any_of(options.begin(), options.end(),
+                                    [&](const OptionSpec* option) { return option->property == spec->name; }))
                 << fstype << " " << spec->name;
         }
     }
@@ -96,7 +99,8 @@ TEST(MountOptionTable, TheKernelsAgeDecides) {
 
 TEST(MountOptions, ListsSplitAtCommasOutsideQuotes) {
     const auto words = split_options("noatime,context=\"a,b\",,commit=5,");
-    EXPECT_EQ(std::vector<std::string>(words.begin(), words.end()), (std::vector<std::string>{"noatime", "context=\"a,b\"", "commit=5"}));
+    EXPECT_EQ(std::vector<std::string>(words.begin(), words.end()),
+              (std::vector<std::string>{"noatime", "context=\"a,b\"", "commit=5"}));
     EXPECT_TRUE(split_options("").empty());
 }
 
@@ -161,11 +165,24 @@ TEST(MountOptions, Ext4JournalledDataSwitchesDelayedAllocationOff) {
 
 TEST(MountOptions, ValuesTheKernelRefusesAreProblems) {
     const std::pair<const char*, const char*> bad[] = {
-        {"ext4", "commit"},          {"ext4", "commit=x"},        {"ext4", "commit=-1"},          {"ext4", "commit="},
-        {"ext4", "data=fast"},       {"ext4", "journal_ioprio=8"}, {"ext4", "inode_readahead_blks=33"}, {"xfs", "logbsize=100k"},
-        {"xfs", "logbufs=9"},        {"xfs", "nobarrier"},        {"btrfs", "compress=zstdfoo"},  {"btrfs", "compress=zstd:"},
-        {"btrfs", "compress=0"},     {"btrfs", "thread_pool=0"},  {"btrfs", "space_cache=v3"},    {"vfat", "fmask=999"},
-        {"ext4", "discard=async"},   {"xfs", "allocsize=5k"},
+        {"ext4", "commit"},
+        {"ext4", "commit=x"},
+        {"ext4", "commit=-1"},
+        {"ext4", "commit="},
+        {"ext4", "data=fast"},
+        {"ext4", "journal_ioprio=8"},
+        {"ext4", "inode_readahead_blks=33"},
+        {"xfs", "logbsize=100k"},
+        {"xfs", "logbufs=9"},
+        {"xfs", "nobarrier"},
+        {"btrfs", "compress=zstdfoo"},
+        {"btrfs", "compress=zstd:"},
+        {"btrfs", "compress=0"},
+        {"btrfs", "thread_pool=0"},
+        {"btrfs", "space_cache=v3"},
+        {"vfat", "fmask=999"},
+        {"ext4", "discard=async"},
+        {"xfs", "allocsize=5k"},
     };
     for (const auto& [fstype, word] : bad) {
         EXPECT_EQ(parse_options(fstype, word, v6_18).problems.size(), 1U) << fstype << " " << word;
@@ -222,7 +239,9 @@ TEST(MountOptions, MountinfoAloneHidesWhatTheExt4SuperblockHolds) {
     EXPECT_EQ(hidden.find("discard"), nullptr);
     EXPECT_EQ(hidden.unknown_settings.count("discard"), 1U);
     EXPECT_EQ(value(hidden, "commit"), "5");
-    const std::string options = "rw\nbsddf\ndelalloc\njournal_checksum\nbarrier\nauto_da_alloc\nuser_xattr\nacl\ndiscard\nerrors=remount-ro\ncommit=60\ndata=ordered\nmystery\n";
+    const std::string options =
+        "rw\nbsddf\ndelalloc\njournal_checksum\nbarrier\nauto_da_alloc\nuser_xattr\nacl\ndiscard\nerrors=remount-"
+        "ro\ncommit=60\ndata=ordered\nmystery\n";
     text.ext4_options = options;
     const OptionSet whole = live_options("ext4", text, no_superblock);
     EXPECT_EQ(value(whole, "discard"), "on");
@@ -252,7 +271,10 @@ TEST(MountOptions, AForbiddenWordForbidsItsValues) {
     EXPECT_TRUE(is_forbidden(*forbidden_option("ext4", "commit"), "300"));
 }
 
-std::string after_edit(std::string_view fstype, std::string_view list, const std::vector<WantedValue>& wanted, const MountFacts& known = facts()) {
+std::string after_edit(std::string_view fstype,
+                       std::string_view list,
+                       const std::vector<WantedValue>& wanted,
+                       const MountFacts& known = facts()) {
     const OptionEdit edit = edit_options(fstype, list, wanted, known);
     return edit.cannot.empty() ? edited_list(list, edit) : "cannot: " + edit.cannot;
 }
@@ -277,7 +299,8 @@ TEST(MountOptionEdit, ADefaultIsMadeExplicitWhereItIsNotWhatIsWanted) {
 }
 
 TEST(MountOptionEdit, WordsThatWouldBeUndoneGoToTheEnd) {
-    const OptionEdit edit = edit_options("btrfs", "compress=lzo,nodatacow,x-a", std::vector<WantedValue>{{"compress", "zstd:3", ""}}, facts());
+    const OptionEdit edit = edit_options("btrfs", "compress=lzo,nodatacow,x-a",
+                                         std::vector<WantedValue>{{"compress", "zstd:3", ""}}, facts());
     EXPECT_EQ(edited_list("compress=lzo,nodatacow,x-a", edit), "nodatacow,x-a,compress=zstd:3");
     EXPECT_EQ(edit.side_effects, (std::vector<std::string>{"datacow: off to on", "datasum: off to on"}));
 }
@@ -285,7 +308,8 @@ TEST(MountOptionEdit, WordsThatWouldBeUndoneGoToTheEnd) {
 TEST(MountOptionEdit, WhatNoWordDoesIsSaid) {
     EXPECT_EQ(after_edit("ext4", "delalloc", {{"data", "journal", ""}}).substr(0, 7), "cannot:");
     EXPECT_EQ(after_edit("xfs", "noatime", {{"commit", "300", ""}}).substr(0, 7), "cannot:");
-    EXPECT_EQ(after_edit("btrfs", "noatime", {{"compress", "zstd:3", ""}, {"datacow", "off", ""}}).substr(0, 7), "cannot:");
+    EXPECT_EQ(after_edit("btrfs", "noatime", {{"compress", "zstd:3", ""}, {"datacow", "off", ""}}).substr(0, 7),
+              "cannot:");
 }
 
 TEST(MountOptionEdit, ForbiddenValuesGo) {
@@ -300,7 +324,9 @@ TEST(MountOptionEdit, ForbiddenValuesGo) {
     EXPECT_EQ(avoid("ext4", "ro", "commit"), "ro");
 }
 
-OptionSet live(std::string_view fstype, std::string_view list) { return expected_live(fstype, list, facts()); }
+OptionSet live(std::string_view fstype, std::string_view list) {
+    return expected_live(fstype, list, facts());
+}
 
 std::vector<std::string> parameters(const RemountPlan& plan) {
     std::vector<std::string> words;
@@ -309,15 +335,18 @@ std::vector<std::string> parameters(const RemountPlan& plan) {
 }
 
 TEST(MountRemount, NamesOnlyWhatChanges) {
-    const RemountPlan plan = plan_remount("ext4", live("ext4", "noatime,nosuid,commit=60,discard"),
-                                          std::vector<WantedValue>{{"commit", "5", ""}, {"discard", "off", ""}, {"atime", "noatime", ""}}, facts());
+    const RemountPlan plan = plan_remount(
+        "ext4", live("ext4", "noatime,nosuid,commit=60,discard"),
+        std::vector<WantedValue>{{"commit", "5", ""}, {"discard", "off", ""}, {"atime", "noatime", ""}}, facts());
     EXPECT_EQ(parameters(plan), (std::vector<std::string>{"commit=5", "nodiscard"}));
     EXPECT_TRUE(plan.set_attributes.empty());
     EXPECT_TRUE(plan.next_mount.empty());
 }
 
 TEST(MountRemount, FlagsOfTheMountAreItsOwn) {
-    const RemountPlan plan = plan_remount("xfs", live("xfs", "nosuid"), std::vector<WantedValue>{{"atime", "noatime", ""}, {"nosuid", "off", ""}, {"nodev", "on", ""}}, facts());
+    const RemountPlan plan = plan_remount(
+        "xfs", live("xfs", "nosuid"),
+        std::vector<WantedValue>{{"atime", "noatime", ""}, {"nosuid", "off", ""}, {"nodev", "on", ""}}, facts());
     EXPECT_TRUE(plan.super.empty());
     EXPECT_EQ(plan.set_attributes, (std::vector<std::string>{"noatime", "nodev"}));
     EXPECT_EQ(plan.clear_attributes, (std::vector<std::string>{"nosuid"}));
@@ -337,7 +366,8 @@ TEST(MountRemount, WhatTheFilesystemCannotWaitsForTheNextMount) {
 }
 
 TEST(MountRemount, AnXfsKeepsItsInodeSize) {
-    const RemountPlan plan = plan_remount("xfs", live("xfs", "inode32"), std::vector<WantedValue>{{"lazytime", "on", ""}}, facts());
+    const RemountPlan plan =
+        plan_remount("xfs", live("xfs", "inode32"), std::vector<WantedValue>{{"lazytime", "on", ""}}, facts());
     EXPECT_EQ(parameters(plan), (std::vector<std::string>{"inode32", "lazytime"}));
     EXPECT_TRUE(plan.side_effects.empty());
 }
@@ -345,8 +375,11 @@ TEST(MountRemount, AnXfsKeepsItsInodeSize) {
 TEST(MountRemount, AnF2fsIsToldEverythingAgain) {
     LiveText text;
     text.mount_options = "rw,relatime";
-    text.super_options = "rw,lazytime,background_gc=off,nogc_merge,nodiscard,barrier,mode=adaptive,active_logs=6,alloc_mode=reuse,fsync_mode=strict";
-    const RemountPlan plan = plan_remount("f2fs", live_options("f2fs", text, facts()), std::vector<WantedValue>{{"discard", "on", ""}}, facts());
+    text.super_options =
+        "rw,lazytime,background_gc=off,nogc_merge,nodiscard,barrier,mode=adaptive,active_logs=6,alloc_mode=reuse,fsync_"
+        "mode=strict";
+    const RemountPlan plan = plan_remount("f2fs", live_options("f2fs", text, facts()),
+                                          std::vector<WantedValue>{{"discard", "on", ""}}, facts());
     const auto words = parameters(plan);
     EXPECT_EQ(words.back(), "discard");
     EXPECT_NE(std::find(words.begin(), words.end(), "background_gc=off"), words.end());
@@ -355,7 +388,8 @@ TEST(MountRemount, AnF2fsIsToldEverythingAgain) {
 }
 
 TEST(MountRemount, SideEffectsAreTold) {
-    const RemountPlan plan = plan_remount("btrfs", live("btrfs", "nodatacow"), std::vector<WantedValue>{{"compress", "lzo", ""}}, facts());
+    const RemountPlan plan =
+        plan_remount("btrfs", live("btrfs", "nodatacow"), std::vector<WantedValue>{{"compress", "lzo", ""}}, facts());
     EXPECT_EQ(plan.side_effects, (std::vector<std::string>{"datacow: off to on", "datasum: off to on"}));
 }
 
@@ -371,15 +405,19 @@ rc::Gen<std::string> any_word(const std::string& fstype) {
             const std::string_view chosen = *rc::gen::elementOf(choices);
             return word + "=" + std::string(chosen.substr(0, chosen.find('=')));
         }
-        if (spec->form == ValueForm::number || spec->form == ValueForm::size || spec->form == ValueForm::octal || spec->form == ValueForm::truth) {
+        if (spec->form == ValueForm::number || spec->form == ValueForm::size || spec->form == ValueForm::octal ||
+            spec->form == ValueForm::truth) {
             return word + "=" + std::to_string(*rc::gen::inRange(0, 9));
         }
-        if (spec->form == ValueForm::special) return word + "=" + *rc::gen::element<std::string>("zstd", "zlib:9", "lzo", "no", "zstd:-3");
+        if (spec->form == ValueForm::special)
+            return word + "=" + *rc::gen::element<std::string>("zstd", "zlib:9", "lzo", "no", "zstd:-3");
         return word;
     });
 }
 
-std::string any_list(const std::string& fstype) { return join(*rc::gen::container<std::vector<std::string>>(any_word(fstype)), ","); }
+std::string any_list(const std::string& fstype) {
+    return join(*rc::gen::container<std::vector<std::string>>(any_word(fstype)), ",");
+}
 
 TEST(MountOptionLaws, AnEditMeansWhatIsWantedAndEditingAgainChangesNothing) {
     EXPECT_TRUE(rc::check("edit, then nothing", [] {
@@ -388,7 +426,8 @@ TEST(MountOptionLaws, AnEditMeansWhatIsWantedAndEditingAgainChangesNothing) {
         const OptionSet target = parse_options(fstype, *any_word(fstype), v6_18);
         std::vector<WantedValue> wanted;
         for (const auto& entry : target.settings) {
-            if (entry.second.origin == Origin::written) wanted.push_back({entry.first, entry.second.value, entry.second.word});
+            if (entry.second.origin == Origin::written)
+                wanted.push_back({entry.first, entry.second.value, entry.second.word});
         }
         const OptionEdit edit = edit_options(fstype, list, wanted, facts());
         RC_PRE(edit.cannot.empty());
@@ -398,7 +437,8 @@ TEST(MountOptionLaws, AnEditMeansWhatIsWantedAndEditingAgainChangesNothing) {
         for (const WantedValue& one : wanted) RC_ASSERT(value(set, one.property) == one.value);
         RC_ASSERT(!edit_options(fstype, now, wanted, facts()).changes());
         // The field editor of engine/text makes the same of it.
-        const auto line = edit_words("a b c " + (list.empty() ? std::string("defaults") : list) + " 0 0\n", 1, 4, edit.take_out, edit.put_in);
+        const auto line = edit_words("a b c " + (list.empty() ? std::string("defaults") : list) + " 0 0\n", 1, 4,
+                                     edit.take_out, edit.put_in);
         RC_ASSERT(line.has_value());
         RC_ASSERT(*line == "a b c " + (list.empty() ? edited_list("defaults", edit) : now) + " 0 0\n");
     }));

@@ -35,14 +35,14 @@ inline void put_debian(MemoryHost& host) {
     host.put_file("/etc/sysctl.d/99-local.conf", "# set by hand\nvm.swappiness = 10\n");
 }
 
-struct Run {
+struct Seen {
     Loaded loaded;
     Evaluation evaluation;
 };
 
-inline Run run(MemoryHost& host, const std::string& policy, EvaluateOptions options = {}) {
+inline Seen look(MemoryHost& host, const std::string& policy, EvaluateOptions options = {}) {
     const Resources resources = make_resources();
-    Run result{load_policy_files({{"site.toml", policy}}, keys_of(resources)), {}};
+    Seen result{load_policy_files({{"site.toml", policy}}, keys_of(resources)), {}};
     Picture picture(host);
     if (result.loaded.errors.empty()) result.evaluation = evaluate(result.loaded.policy, resources, picture, options);
     return result;

@@ -25,17 +25,17 @@ class Snapshots : public testing::Test {
 using SysctlReports = Snapshots;
 
 TEST_F(SysctlReports, PlanOfAFreshHost) {
-    const Run result = run(host, laptop);
+    const Seen result = look(host, laptop);
     expect_golden("plan-fresh.txt", render_plan_text(result.evaluation, head("plan"), TextStyle{}));
 }
 
 TEST_F(SysctlReports, PlanOfAFreshHostAsJson) {
-    const Run result = run(host, laptop);
+    const Seen result = look(host, laptop);
     expect_golden("plan-fresh.json", render_json(result.evaluation, head("plan")));
 }
 
 TEST_F(SysctlReports, PlanVerboseInColour) {
-    const Run result = run(host, laptop);
+    const Seen result = look(host, laptop);
     TextStyle style;
     style.color = true;
     style.verbose = true;
@@ -45,7 +45,7 @@ TEST_F(SysctlReports, PlanVerboseInColour) {
 TEST_F(SysctlReports, PlanInSync) {
     host.put_file("/proc/sys/vm/swappiness", "150\n");
     host.put_file("/etc/sysctl.d/99-local.conf", "vm.swappiness = 150\n");
-    const Run result = run(host, "version = 1\n[vm]\nswappiness = 150\n");
+    const Seen result = look(host, "version = 1\n[vm]\nswappiness = 150\n");
     expect_golden("plan-in-sync.txt", render_plan_text(result.evaluation, head("plan"), TextStyle{}));
 }
 
@@ -57,34 +57,34 @@ TEST_F(SysctlReports, DriftSinceTheLastApply) {
                       {{"sysctl[\"vm.swappiness\"]", Plane::persisted}, "", Is{std::int64_t{150}, 0}, "150"}};
     EvaluateOptions options;
     options.record = &record;
-    const Run result = run(host, "version = 1\n[vm]\nswappiness = 150\n", options);
+    const Seen result = look(host, "version = 1\n[vm]\nswappiness = 150\n", options);
     expect_golden("drift-moved.txt", render_drift_text(result.evaluation, head("drift"), TextStyle{}));
 }
 
 TEST_F(SysctlReports, DriftThatIsAcceptedAndAnAcceptThatMatchesNothing) {
-    const Run result =
-        run(host,
-            "version = 1\n[vm]\nswappiness = 150\n"
-            "[[accept]]\naddress = 'sysctl[\"vm.swappiness\"]'\nuntil = 2027-03-01\nreason = \"tested in March\"\n"
-            "[[accept]]\naddress = 'sysctl[\"vm.zone*\"]'\nuntil = 2027-03-01\nreason = \"nothing\"\n");
+    const Seen result =
+        look(host,
+             "version = 1\n[vm]\nswappiness = 150\n"
+             "[[accept]]\naddress = 'sysctl[\"vm.swappiness\"]'\nuntil = 2027-03-01\nreason = \"tested in March\"\n"
+             "[[accept]]\naddress = 'sysctl[\"vm.zone*\"]'\nuntil = 2027-03-01\nreason = \"nothing\"\n");
     expect_golden("drift-accepted.txt", render_drift_text(result.evaluation, head("drift"), TextStyle{}));
 }
 
 TEST_F(SysctlReports, UnreadableHostIsUnknownWithReasons) {
     host.refuse({QueryKind::file, {"/proc/sys/vm/swappiness"}}, 13);
     host.refuse({QueryKind::file, {"/etc/sysctl.d/99-local.conf"}}, 13);
-    const Run result = run(host, "version = 1\n[vm]\nswappiness = 150\n");
+    const Seen result = look(host, "version = 1\n[vm]\nswappiness = 150\n");
     expect_golden("drift-unknown.txt", render_drift_text(result.evaluation, head("drift"), TextStyle{}));
 }
 
 TEST_F(SysctlReports, UnreadableHostAsJson) {
     host.refuse({QueryKind::file, {"/proc/sys/vm/swappiness"}}, 13);
-    const Run result = run(host, "version = 1\n[vm]\nswappiness = 150\n");
+    const Seen result = look(host, "version = 1\n[vm]\nswappiness = 150\n");
     expect_golden("drift-unknown.json", render_json(result.evaluation, head("drift")));
 }
 
 TEST_F(SysctlReports, ExplainOfOneSetting) {
-    const Run result = run(host, laptop);
+    const Seen result = look(host, laptop);
     expect_golden("explain-swappiness.txt",
                   render_explain_text(selected(result.evaluation, "vm.swappiness"), result.loaded.policy, TextStyle{}));
 }
@@ -92,13 +92,13 @@ TEST_F(SysctlReports, ExplainOfOneSetting) {
 TEST_F(SysctlReports, ImageHasNoLivePlane) {
     EvaluateOptions options;
     options.image = true;
-    const Run result = run(host, laptop, options);
+    const Seen result = look(host, laptop, options);
     expect_golden("plan-image.txt", render_plan_text(result.evaluation, head("plan"), TextStyle{}));
 }
 
 TEST_F(SysctlReports, ControlBytesOfTheHostAreEscaped) {
     host.put_file("/etc/sysctl.d/99-local.conf", "vm.swappiness = 10\x1b[2J\n");
-    const Run result = run(host, "version = 1\n[vm]\nswappiness = 150\n");
+    const Seen result = look(host, "version = 1\n[vm]\nswappiness = 150\n");
     expect_golden("drift-hostile.txt", render_drift_text(result.evaluation, head("drift"), TextStyle{}));
 }
 
@@ -115,23 +115,23 @@ constexpr const char* wrong =
 
 TEST(PolicyErrors, AllInOneRun) {
     MemoryHost host;
-    expect_golden("errors.txt", render_errors_text(run(host, wrong).loaded.errors));
+    expect_golden("errors.txt", render_errors_text(look(host, wrong).loaded.errors));
 }
 
 TEST(PolicyErrors, AllInOneRunAsJson) {
     MemoryHost host;
-    expect_golden("errors.json", render_json(run(host, wrong).loaded.errors, head("validate")));
+    expect_golden("errors.json", render_json(look(host, wrong).loaded.errors, head("validate")));
 }
 
 TEST(PolicyErrors, ASyntaxErrorIsTheOnlyOneOfItsFile) {
     MemoryHost host;
     expect_golden("errors-syntax.txt",
-                  render_errors_text(run(host, "version = 1\n[vm\nswappiness = 150\n").loaded.errors));
+                  render_errors_text(look(host, "version = 1\n[vm\nswappiness = 150\n").loaded.errors));
 }
 
 TEST(PolicyErrors, AContradictionNamesBothLines) {
     MemoryHost host;
-    const Run result = run(host, "version = 1\n[vm]\ndirty_ratio = 10\ndirty_bytes = \"256MiB\"\n");
+    const Seen result = look(host, "version = 1\n[vm]\ndirty_ratio = 10\ndirty_bytes = \"256MiB\"\n");
     EXPECT_TRUE(result.loaded.errors.empty());
     expect_golden("errors-contradiction.txt", render_errors_text(result.evaluation.errors));
 }

@@ -2,15 +2,15 @@
 #include "engine/text/fstab.h"
 
 #include <gtest/gtest.h>
+#include <libmount/libmount.h>
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <libmount/libmount.h>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -59,7 +59,9 @@ TEST(Fstab, AMissingOptionsFieldIsTold) {
 }
 
 TEST(Fstab, ABadLineTouchesNoOther) {
-    const Fstab fstab = parse_fstab("/dev/a /a ext4 ro 0 1\n/dev/b /b\nLABEL=\"my disk\" /c ext4 defaults 0 0\nlonely\n/dev/d /d xfs defaults x y\n/dev/e /e xfs\n");
+    const Fstab fstab = parse_fstab(
+        "/dev/a /a ext4 ro 0 1\n/dev/b /b\nLABEL=\"my disk\" /c ext4 defaults 0 0\nlonely\n/dev/d /d xfs defaults x "
+        "y\n/dev/e /e xfs\n");
     ASSERT_EQ(fstab.entries.size(), 2U);
     EXPECT_EQ(fstab.entries[0].line, 1);
     EXPECT_EQ(fstab.entries[1].line, 6);
@@ -129,8 +131,8 @@ std::vector<std::string> entries_of_libmount(const std::string& text) {
     libmnt_fs* fs = nullptr;
     while (mnt_table_next_fs(table, iterator, &fs) == 0) {
         const char* const options = mnt_fs_get_options(fs);
-        lines.push_back(std::string(mnt_fs_get_source(fs)) + "|" + mnt_fs_get_target(fs) + "|" + mnt_fs_get_fstype(fs) + "|" +
-                        (options == nullptr ? "" : options) + "|" + std::to_string(mnt_fs_get_freq(fs)) + "|" +
+        lines.push_back(std::string(mnt_fs_get_source(fs)) + "|" + mnt_fs_get_target(fs) + "|" + mnt_fs_get_fstype(fs) +
+                        "|" + (options == nullptr ? "" : options) + "|" + std::to_string(mnt_fs_get_freq(fs)) + "|" +
                         std::to_string(mnt_fs_get_passno(fs)));
     }
     mnt_free_iter(iterator);
@@ -140,9 +142,9 @@ std::vector<std::string> entries_of_libmount(const std::string& text) {
 }
 
 TEST(Fstab, AgreesWithLibmountOnAnyText) {
-    const auto piece = rc::gen::element<std::string>("/dev/a", "UUID=1", "/srv", "ext4", "noatime,commit=5", " ", "\t", "  ",
-                                                     "\n", "\r\n", "#", "0", "1", "-3", "99999999999", "x", "\\040", "\\", "\"",
-                                                     "swap", "none", "defaults", "\n", " ", " ", "\r");
+    const auto piece = rc::gen::element<std::string>(
+        "/dev/a", "UUID=1", "/srv", "ext4", "noatime,commit=5", " ", "\t", "  ", "\n", "\r\n", "#", "0", "1", "-3",
+        "99999999999", "x", "\\040", "\\", "\"", "swap", "none", "defaults", "\n", " ", " ", "\r");
     EXPECT_TRUE(rc::check("same entries", [&] {
         std::string text;
         for (const std::string& part : *rc::gen::container<std::vector<std::string>>(piece)) text += part;
@@ -160,7 +162,8 @@ TEST(Fstab, FieldsAndLinesLieWhereTheySay) {
         const std::string text = noise + "\n/dev/a /a ext4 ro 0 1\n" + noise;
         for (const FstabEntry& entry : parse_fstab(text).entries) {
             RC_ASSERT(entry.bytes.end <= text.size());
-            const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(entry.bytes.begin), '\n');
+            const auto line =
+                1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(entry.bytes.begin), '\n');
             RC_ASSERT(line == entry.line);
             RC_ASSERT(unescape_fstab_field(bytes_of(text, entry.fields[0])) == entry.source);
             RC_ASSERT(unescape_fstab_field(bytes_of(text, entry.fields[2])) == entry.fstype);
@@ -168,7 +171,9 @@ TEST(Fstab, FieldsAndLinesLieWhereTheySay) {
     }));
 }
 
-double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+double cpu_seconds() {
+    return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
 
 TEST(Fstab, TenThousandLinesCostAtMostTwiceLibmount) {
     std::string text;
@@ -198,7 +203,8 @@ TEST(Fstab, TenThousandLinesCostAtMostTwiceLibmount) {
         ours = std::min(ours, cpu_seconds() - start);
     }
     RecordProperty("milliseconds", static_cast<int>(ours * 1000));
-    std::printf("fstab, 10000 lines: %.1f ms; libmount line by line %.1f ms, in one go %.1f ms\n", ours * 1e3, libmount * 1e3, whole * 1e3);
+    std::printf("fstab, 10000 lines: %.1f ms; libmount line by line %.1f ms, in one go %.1f ms\n", ours * 1e3,
+                libmount * 1e3, whole * 1e3);
     EXPECT_LE(ours, 2 * libmount + 0.01);
 }
 
@@ -224,14 +230,17 @@ std::vector<std::pair<std::string, CorpusFile>> corpus() {
         const std::size_t at = columns[6].find(", line ");
         if (at != std::string_view::npos) {
             const std::string_view numbers = columns[6].substr(at + 7, columns[6].size() - at - 8);
-            for (const std::string_view number : split(numbers, ',')) file.rejected.push_back(static_cast<int>(*parse_int(number)));
+            for (const std::string_view number : split(numbers, ','))
+                file.rejected.push_back(static_cast<int>(*parse_int(number)));
         }
         files.emplace_back(std::string(columns[0]) + "/" + std::string(columns[1]), std::move(file));
     }
     return files;
 }
 
-std::string text_of(const nlohmann::json& value) { return value.is_null() ? "" : value.get<std::string>(); }
+std::string text_of(const nlohmann::json& value) {
+    return value.is_null() ? "" : value.get<std::string>();
+}
 
 TEST(FstabCorpus, EveryFileReadsAsLibmountReadsIt) {
     const auto files = corpus();

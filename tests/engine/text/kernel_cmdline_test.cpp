@@ -20,11 +20,13 @@ TEST(KernelCommandLine, CutsWordsAtWhiteSpace) {
     EXPECT_EQ(line.root(), "UUID=9c1f");
     EXPECT_EQ(line.read_only(), true);
     EXPECT_FALSE(line.arguments()[3].value);
-    EXPECT_EQ(text.substr(line.arguments()[1].begin, line.arguments()[1].end - line.arguments()[1].begin), "root=UUID=9c1f");
+    EXPECT_EQ(text.substr(line.arguments()[1].begin, line.arguments()[1].end - line.arguments()[1].begin),
+              "root=UUID=9c1f");
 }
 
 TEST(KernelCommandLine, QuotesKeepBlanksAndAreDropped) {
-    const auto line = KernelCommandLine::parse("rootflags=\"subvol=my root,commit=300\" \"dyndbg=file a.c +p\" x=a\"b c\"d");
+    const auto line =
+        KernelCommandLine::parse("rootflags=\"subvol=my root,commit=300\" \"dyndbg=file a.c +p\" x=a\"b c\"d");
     ASSERT_EQ(line.arguments().size(), 3U);
     EXPECT_EQ(line.rootflags(), "subvol=my root,commit=300");
     EXPECT_EQ(line.arguments()[1].name, "dyndbg");
@@ -33,7 +35,8 @@ TEST(KernelCommandLine, QuotesKeepBlanksAndAreDropped) {
 }
 
 TEST(KernelCommandLine, TheLastOfTwoCounts) {
-    const auto line = KernelCommandLine::parse("root=/dev/a rootflags=discard ro rootfstype=ext4 rw rootflags=commit=5 root=/dev/b");
+    const auto line =
+        KernelCommandLine::parse("root=/dev/a rootflags=discard ro rootfstype=ext4 rw rootflags=commit=5 root=/dev/b");
     EXPECT_EQ(line.root(), "/dev/b");
     EXPECT_EQ(line.rootflags(), "commit=5");
     EXPECT_EQ(line.values("rootflags"), (std::vector<std::string>{"discard", "commit=5"}));
@@ -86,7 +89,8 @@ TEST(KernelCommandLineCorpus, RealLinesAreCutAndRenderedAgain) {
     if (shared == nullptr) GTEST_SKIP() << "STORPOL_SHARED names no folder with corpus/";
     std::size_t words = 0;
     for (const char* const folder : {"proc-cmdline", "cmdline", "loader-entry"}) {
-        for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(shared) / "corpus" / folder)) {
+        for (const auto& file :
+             std::filesystem::directory_iterator(std::filesystem::path(shared) / "corpus" / folder)) {
             std::ifstream in(file.path(), std::ios::binary);
             std::ostringstream text;
             text << in.rdbuf();

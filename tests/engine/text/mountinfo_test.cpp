@@ -21,7 +21,8 @@ std::string slurp(const std::filesystem::path& path) {
 }
 
 TEST(MountInfo, ReadsEveryField) {
-    const auto table = parse_mountinfo("36 35 98:0 /sub /srv/my\\040data rw,noatime master:1 shared:2 - ext3 /dev/root rw,errors=continue\n");
+    const auto table = parse_mountinfo(
+        "36 35 98:0 /sub /srv/my\\040data rw,noatime master:1 shared:2 - ext3 /dev/root rw,errors=continue\n");
     ASSERT_EQ(table.mounts.size(), 1U);
     const MountInfo& mount = table.mounts[0];
     EXPECT_EQ(mount.id, 36);
@@ -51,7 +52,9 @@ TEST(MountInfo, SuperOptionsStayRaw) {
 }
 
 TEST(MountInfo, LinesThatAreNoneAreNumbered) {
-    const auto table = parse_mountinfo("36 35 98:0 / / rw - ext4 /dev/a rw\nproc /proc proc rw 0 0\n\n37 35 98:1 / /b rw - ext4 /dev/b rw\n1 2 3:4 / /c rw\nx y 1:2 / /d rw - a b c\n");
+    const auto table = parse_mountinfo(
+        "36 35 98:0 / / rw - ext4 /dev/a rw\nproc /proc proc rw 0 0\n\n37 35 98:1 / /b rw - ext4 /dev/b rw\n1 2 3:4 / "
+        "/c rw\nx y 1:2 / /d rw - a b c\n");
     EXPECT_EQ(table.mounts.size(), 2U);
     EXPECT_EQ(table.rejected, (std::vector<int>{2, 5, 6}));
 }
@@ -92,13 +95,15 @@ TEST(MountInfoCorpus, EveryFileReadsAsLibmountReadsIt) {
         for (std::size_t i = 0; i < rows.size(); ++i) {
             const MountInfo& mount = table.mounts[i];
             EXPECT_EQ(mount.id, rows[i].at("id").get<int>()) << file.path();
-            EXPECT_EQ(mount.parent, rows[i].at("parent").is_null() ? 0 : rows[i].at("parent").get<int>()) << file.path();
+            EXPECT_EQ(mount.parent, rows[i].at("parent").is_null() ? 0 : rows[i].at("parent").get<int>())
+                << file.path();
             EXPECT_EQ(mount.device_number(), text_of(rows[i], "maj:min")) << file.path();
             EXPECT_EQ(mount.target, text_of(rows[i], "target")) << file.path();
             EXPECT_EQ(mount.root, text_of(rows[i], "fsroot")) << file.path();
             EXPECT_EQ(mount.fstype, text_of(rows[i], "fstype")) << file.path();
             const std::string source = text_of(rows[i], "source");
-            EXPECT_TRUE(source == mount.source || source.starts_with(mount.source + "[")) << file.path() << ": " << source << " / " << mount.source;
+            EXPECT_TRUE(source == mount.source || source.starts_with(mount.source + "["))
+                << file.path() << ": " << source << " / " << mount.source;
         }
         ++checked;
     }

@@ -29,7 +29,8 @@ TEST(UnitFile, ReadsAssignmentsWithSectionsAndLines) {
     const UnitFile file = parse_unit_file(timer);
     EXPECT_TRUE(file.rejected.empty());
     ASSERT_EQ(file.assignments.size(), 6U);
-    EXPECT_EQ(file.assignments[0], (UnitAssignment{"Unit", "Description", "Discard unused filesystem blocks once a week", 3, 3}));
+    EXPECT_EQ(file.assignments[0],
+              (UnitAssignment{"Unit", "Description", "Discard unused filesystem blocks once a week", 3, 3}));
     const UnitAssignment* const persistent = last_assignment(file.assignments, "Timer", "Persistent");
     ASSERT_NE(persistent, nullptr);
     EXPECT_EQ(persistent->line, 11);
@@ -53,7 +54,8 @@ TEST(UnitFile, KeysOfOtherSectionsAreOthers) {
 }
 
 TEST(UnitFile, ContinuationLinesJoinAndCommentsBetweenThemVanish) {
-    const UnitFile file = parse_unit_file("[Service]\nExecStart=/sbin/fstrim \\\n# note\n   --all \\\n   --verbose\nNice=19\n");
+    const UnitFile file =
+        parse_unit_file("[Service]\nExecStart=/sbin/fstrim \\\n# note\n   --all \\\n   --verbose\nNice=19\n");
     ASSERT_EQ(file.assignments.size(), 2U);
     EXPECT_EQ(file.assignments[0].value, "/sbin/fstrim  --all  --verbose");
     EXPECT_EQ(file.assignments[0].line, 2);
@@ -104,7 +106,8 @@ TEST(UnitFile, BooleansAreSystemdsAndNothingElse) {
 }
 
 TEST(UnitFile, SurvivesAnyText) {
-    const auto piece = rc::gen::element<std::string>("[", "]", "A", "=", "\n", "\\", "\r", " ", "#", ";", std::string(1, '\0'), "\xff", "x");
+    const auto piece = rc::gen::element<std::string>("[", "]", "A", "=", "\n", "\\", "\r", " ", "#", ";",
+                                                     std::string(1, '\0'), "\xff", "x");
     EXPECT_TRUE(rc::check("lines are in order", [&] {
         std::string text;
         for (const auto& part : *rc::gen::container<std::vector<std::string>>(piece)) text += part;
@@ -122,7 +125,8 @@ TEST(UnitFileCorpus, RealUnitsHaveNoRejectedLine) {
     const char* const shared = std::getenv("STORPOL_SHARED");
     if (shared == nullptr) GTEST_SKIP() << "STORPOL_SHARED names no folder with corpus/";
     std::size_t files = 0;
-    for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(shared) / "corpus" / "trim-units")) {
+    for (const auto& file :
+         std::filesystem::directory_iterator(std::filesystem::path(shared) / "corpus" / "trim-units")) {
         std::ifstream in(file.path(), std::ios::binary);
         std::ostringstream text;
         text << in.rdbuf();

@@ -74,11 +74,11 @@ TEST(MountTable, AnyTextGivesATable) {
     }));
 }
 
-TEST(NormalPath, SlashesAndDotsMakeNoDifference) {
-    EXPECT_EQ(normal_path("/home/a/pictures/"), "/home/a/pictures");
-    EXPECT_EQ(normal_path("//srv/./x//"), "/srv/x");
-    EXPECT_EQ(normal_path("/"), "/");
-    EXPECT_EQ(normal_path("none"), "/none");
+TEST(NormalTarget, SlashesAndDotsMakeNoDifference) {
+    EXPECT_EQ(normal_target("/home/a/pictures/"), "/home/a/pictures");
+    EXPECT_EQ(normal_target("//srv/./x//"), "/srv/x");
+    EXPECT_EQ(normal_target("/"), "/");
+    EXPECT_EQ(normal_target("none"), "/none");
 }
 
 }  // namespace
