@@ -40,7 +40,7 @@ void note_inventory(const MountInventory& inventory, Notes& notes) {
 // About one filesystem that the policy wants something of.
 void note_filesystem(const ManagedFilesystem& filesystem, const MountInventory& inventory, Notes& notes) {
     for (const auto& mount : filesystem.mounts) {
-        if (mount.sources.empty() && inventory.unreadable.empty()) {
+        if (mount.sources.empty() && !mount.is_bind && inventory.unreadable.empty()) {
             add(notes, "mount-not-persisted", Severity::warning,
                 mount.target + " is mounted, and no fstab line, mount unit or kernel command line mounts it at the next boot; its options hold "
                                "until it is unmounted, and no line is made for it",

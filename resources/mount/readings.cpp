@@ -109,7 +109,10 @@ Reading FilesystemReader::live(const MountWish& wish, const ManagedMount& mount)
     const auto source = live_source(wish);
     if (wish.kind == MountWish::Kind::unknown) return {Unknown{wish.why}, source, {}};
     if (wish.kind == MountWish::Kind::impossible) return {Unset{}, source, {}};
-    if (const auto* value = set->find(wish.property)) return {Found{value_of(value->value), value->word}, source, {}};
+    if (const auto* value = set->find(wish.property)) {
+        const bool is_said = value->origin == Origin::shown || value->origin == Origin::written;
+        return {Found{value_of(value->value), is_said ? value->word : ""}, source, {}};
+    }
     const auto why = set->unknown_settings.find(wish.property);
     return {Unknown{why == set->unknown_settings.end() ? "the kernel does not show it" : why->second}, source, {}};
 }
