@@ -32,14 +32,17 @@ std::optional<Span> find_line(std::string_view bytes, int line) {
     return std::nullopt;
 }
 
+// The field's place; behind the last field, and empty, for the one that would come next.
 std::optional<Span> find_field(std::string_view bytes, Span line, int field) {
     constexpr std::string_view blanks = " \t";
-    Span span;
-    span.end = line.begin;
+    Span span{line.begin, line.begin};
     for (int number = 1; number <= field; ++number) {
-        span.begin = bytes.find_first_not_of(blanks, span.end);
-        if (span.begin == std::string_view::npos || span.begin >= line.end) return std::nullopt;
-        span.end = std::min(bytes.find_first_of(blanks, span.begin), line.end);
+        const auto begin = bytes.find_first_not_of(blanks, span.end);
+        if (begin == std::string_view::npos || begin >= line.end) {
+            const bool is_next = number == field && number > 1;
+            return is_next ? std::optional(Span{span.end, span.end}) : std::nullopt;
+        }
+        span = {begin, std::min(bytes.find_first_of(blanks, begin), line.end)};
     }
     return span;
 }
@@ -53,14 +56,30 @@ std::string quoted(std::string_view word) {
     return "\"" + printable(word) + "\"";
 }
 
+// By commas; those inside double quotes separate nothing (libmount, mnt_optstr_next_option): context="a,b" is one word.
+std::vector<std::string> words_of(std::string_view field) {
+    std::vector<std::string> words;
+    if (field.empty()) return words;
+    std::string word;
+    bool quotes = false;
+    for (const char c : field) {
+        if (c == '"') quotes = !quotes;
+        if (c == ',' && !quotes) {
+            words.push_back(std::move(word));
+            word.clear();
+        } else {
+            word += c;
+        }
+    }
+    words.push_back(std::move(word));
+    return words;
+}
+
 // The field's words after the edit; those taken out are looked up from the left, each one once.
 Result<std::vector<std::string>> edited(std::string_view field,
                                         std::span<const std::string> take_out,
                                         std::span<const std::string> put_in) {
-    std::vector<std::string> words;
-    if (field != defaults || put_in.empty() || !take_out.empty()) {
-        for (const std::string_view word : split(field, ',')) words.emplace_back(word);
-    }
+    std::vector<std::string> words = words_of(field);
     std::vector<bool> gone(words.size(), false);
     for (std::size_t index = 0; index < take_out.size(); ++index) {
         std::size_t at = 0;
@@ -102,6 +121,7 @@ Result<std::string> edit_words(std::string_view bytes,
     std::string new_text = join(*words, ",");
     if (new_text.empty()) new_text = defaults;
     std::string out(bytes.substr(0, in_field->begin));
+    if (old_text.empty()) out += ' ';
     out += new_text;
     out += bytes.substr(in_field->end);
     return out;

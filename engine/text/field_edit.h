@@ -13,10 +13,10 @@ namespace storpol {
 // model/step.h's FieldWords says it. Lines and fields count from 1, fields are separated by spaces and tabs. Every
 // other byte stays: blanks, CR, a missing final newline, bytes that are no UTF-8.
 //
-// The nth word put in takes the place of the nth word taken out; further ones go to the end of the field. A field that
-// is just "defaults" gives way to what is put in, and one that would become empty becomes "defaults". An Error, and
-// nothing changed, when the line, the field or a word to take out is not there, or when a word to put in could not
-// stand in such a field.
+// The nth word put in takes the place of the nth word taken out; further ones go to the end of the field, also behind
+// "defaults". A field that would become empty becomes "defaults". The field behind the last one is made, one blank after
+// it. An Error, and nothing changed, when the line, the field or a word to take out is not there, or when a word to put in
+// could not stand in such a field.
 Result<std::string> edit_words(std::string_view bytes,
                                int line,
                                int field,

@@ -196,7 +196,7 @@ Result<void> OwnFile::set(std::string_view section, std::string_view address, co
     if (first == pieces_.end()) {
         add_head();
         if (!section.empty()) add_section(section);
-        insert(place_for(section, address), std::move(wanted));
+        insert(place_for(section), std::move(wanted));
         return {};
     }
     // Only pieces after the first one go, so its position stays.
@@ -252,25 +252,11 @@ OwnFile::Position OwnFile::region_end(Position begin, std::string_view section) 
     return end;
 }
 
-// Where a new entry goes: behind the last one with a smaller address, else before the first one, else at the end of the
-// section, before the blank lines that part it from the next.
-OwnFile::Position OwnFile::place_for(std::string_view section, std::string_view address) const {
+// Where a new entry goes: at the end of its section, before the blank lines that part it from the next. The order of a
+// file's entries is the order in which they were set: udev and others take the last of two.
+OwnFile::Position OwnFile::place_for(std::string_view section) const {
     const Position begin = region_begin(section);
-    const Position end = region_end(begin, section);
-    Position before_first = end;
-    Position behind_smaller = end;
-    bool has_smaller = false;
-    for (Position at = end; at-- > begin;) {
-        if (pieces_[at].kind != PieceKind::entry) continue;
-        before_first = at;
-        if (!has_smaller && pieces_[at].address < address) {
-            behind_smaller = at + 1;
-            has_smaller = true;
-        }
-    }
-    if (has_smaller) return behind_smaller;
-    if (before_first != end) return before_first;
-    Position at = end;
+    Position at = region_end(begin, section);
     while (at > begin && pieces_[at - 1].kind == PieceKind::blank) --at;
     return at;
 }

@@ -33,8 +33,8 @@ class OwnFile {
 
     std::vector<Entry> entries() const;  // in the order of the file
 
-    // The entry becomes these lines: in place where there is one, else sorted by address within its section, which is
-    // made where it is missing. An entry that has these lines already keeps its bytes. No lines: as remove(). An Error,
+    // The entry becomes these lines: in place where there is one, else at the end of its section, which is made where
+    // it is missing. An entry that has these lines already keeps its bytes. No lines: as remove(). An Error,
     // and no change, for what could not be read back as one entry: an odd address or header, a line that is blank or
     // has line ends.
     Result<void> set(std::string_view section, std::string_view address, const std::vector<std::string>& lines);
@@ -64,7 +64,7 @@ class OwnFile {
 
     Position region_begin(std::string_view section) const;
     Position region_end(Position begin, std::string_view section) const;
-    Position place_for(std::string_view section, std::string_view address) const;
+    Position place_for(std::string_view section) const;
     void insert(Position at, std::vector<Piece> pieces);
     void remove_empty_header(Position at);
     void drop_bare_comments();

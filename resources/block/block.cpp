@@ -13,6 +13,7 @@
 #include "engine/base/text.h"
 #include "engine/host/host.h"
 #include "engine/topology/disk.h"
+#include "engine/topology/topology.h"
 #include "resources/block/readings.h"
 #include "resources/block/remedy.h"
 #include "resources/block/rule.h"
@@ -78,6 +79,14 @@ std::vector<Setting> settings_by_match(const std::vector<BlockRule>& rules, cons
     return settings;
 }
 
+BlockLineOrder line_order(const std::vector<BlockRule>& rules) {
+    BlockLineOrder order;
+    for (const auto& rule : rules) {
+        for (const auto& wish : rule.wishes) order.addresses.push_back(rule.address() + "." + std::string(wish.attribute->key));
+    }
+    return order;
+}
+
 Observation observe_disk(const Setting& setting, const BlockTarget& target, const UdevRulesFiles& rules, Host& host, Notes& notes) {
     Observation observation;
     observation[Plane::live] = live_block_reading(host, *target.disk, *target.attribute);
@@ -103,16 +112,17 @@ class BlockResource final : public Resource {
 
     PolicyKeys keys() const override { return {{block_key()}}; }
 
-    std::vector<Setting> settings(const Policy& policy, const Topology& /*topology*/, Host& host, Notes& notes) const override {
+    std::vector<Setting> settings(const Policy& policy, const Topology& topology, Host& host, Notes& notes) const override {
         const auto rules = read_block_rules(policy, notes);
         if (rules.empty()) return {};
+        topology.derived<BlockLineOrder>([&] { return line_order(rules); });
         if (!host.list("/sys/block")) return settings_by_match(rules, policy);
-        return settings_on_disks(rules, read_disks(host), policy, notes);
+        return settings_on_disks(rules, block_targets(topology, host).disks(), policy, notes);
     }
 
-    std::vector<Observation> observe(std::span<const Setting> settings, const Topology& /*topology*/, Host& host,
-                                     Notes& notes) const override {
-        const BlockTargets targets(host);
+    std::vector<Observation> observe(std::span<const Setting> settings, const Topology& topology, Host& host, Notes& notes) const override {
+        if (settings.empty()) return {};
+        const auto& targets = block_targets(topology, host);
         const auto rules = read_udev_files(host);
         std::vector<Observation> observations;
         for (const auto& setting : settings) {
@@ -126,8 +136,8 @@ class BlockResource final : public Resource {
         return observations;
     }
 
-    Remedy actions(std::span<const Difference> differences, const Topology& /*topology*/, Host& host) const override {
-        return block_remedy(differences, host);
+    Remedy actions(std::span<const Difference> differences, const Topology& topology, Host& host) const override {
+        return block_remedy(differences, topology, host);
     }
 
     std::vector<std::string> own_files(Host& /*host*/) const override { return {std::string(block_rules_path)}; }

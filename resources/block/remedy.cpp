@@ -9,6 +9,7 @@
 #include "engine/host/host.h"
 #include "engine/text/own_file.h"
 #include "engine/text/udev_rules.h"
+#include "engine/topology/topology.h"
 #include "resources/block/rule.h"
 
 namespace storpol {
@@ -60,7 +61,11 @@ std::optional<RuleLine> line_for(const Setting& setting, const BlockTarget& targ
 
 class Planner {
   public:
-    explicit Planner(Host& host) : host_(host), targets_(host), schedulers_(host) {
+    Planner(const Topology& topology, Host& host)
+        : host_(host),
+          targets_(block_targets(topology, host)),
+          schedulers_(host),
+          order_(topology.derived<BlockLineOrder>([] { return BlockLineOrder{}; }).addresses) {
         if (auto file = host.read_file_resolved(block_rules_path)) {
             own_text_ = file->bytes;
             digest_ = digest_of(own_text_);
@@ -141,9 +146,47 @@ class Planner {
             by_line[line->address].push_back(difference);
             lines.insert_or_assign(line->address, *line);
         }
-        for (const auto& [address, line] : lines) own_.set("", address, {line.text});
+        for (const auto& [address, line] : lines) static_cast<void>(own_.set("", address, {line.text}));
+        const auto moved = put_in_order();
         const auto then = read_udev_files(host_, own_.render());
         for (const auto& [address, line] : lines) add_line(line, by_line[address], then);
+        if (remedy_.actions.empty()) return;
+        for (const auto& entry : moved) move_to_end(entry);
+    }
+
+    // The place of a line among ours: first what this policy does not name, then the policy's rules in its order, then lines
+    // for one disk, which are exceptions to them.
+    std::size_t rank(const std::string& address) const {
+        const auto at = std::ranges::find(order_, address);
+        if (at != order_.end()) return 1 + static_cast<std::size_t>(at - order_.begin());
+        return targets_.is_of_disk(address) ? order_.size() + 1 : 0;
+    }
+
+    // Moves entries to the end until all stand in order; answers those moved, in the order of their moves.
+    std::vector<OwnFile::Entry> put_in_order() {
+        auto entries = own_.entries();
+        const auto by_rank = [this](const OwnFile::Entry& entry) { return rank(entry.address); };
+        if (std::ranges::is_sorted(entries, {}, by_rank)) return {};
+        std::ranges::stable_sort(entries, {}, by_rank);
+        for (const auto& entry : entries) {
+            own_.remove(entry.section, entry.address);
+            static_cast<void>(own_.set(entry.section, entry.address, entry.lines));
+        }
+        return entries;
+    }
+
+    // As edits of the file, beside the action that made the move necessary.
+    void move_to_end(const OwnFile::Entry& entry) {
+        Action action;
+        action.verb = Verb::drop_in;
+        action.target = block_rules_path;
+        action.when = When::next_boot;
+        action.serves = remedy_.actions.back().serves;
+        action.says = "keep the lines in the policy's order";
+        for (const auto& lines : {std::vector<std::string>{}, entry.lines}) {
+            action.step = EditFile{std::string(block_rules_path), digest_, OwnLines{entry.address, entry.section, lines}};
+            remedy_.actions.push_back(action);
+        }
     }
 
     // Our line, unless the rules with it still come to something else: then it is said who wins, and a line that is there
@@ -171,8 +214,9 @@ class Planner {
     }
 
     Host& host_;
-    BlockTargets targets_;
+    const BlockTargets& targets_;
     SchedulerSupport schedulers_;
+    const std::vector<std::string>& order_;
     std::string own_text_;
     std::string digest_{no_file_digest};
     OwnFile own_;
@@ -245,9 +289,13 @@ Reading own_rule_reading(const Setting& setting, const UdevRulesFiles& rules) {
     return reading;
 }
 
-Remedy block_remedy(std::span<const Difference> differences, Host& host) {
+const BlockTargets& block_targets(const Topology& topology, Host& host) {
+    return topology.derived<BlockTargets>([&] { return BlockTargets(host); });
+}
+
+Remedy block_remedy(std::span<const Difference> differences, const Topology& topology, Host& host) {
     if (differences.empty()) return {};
-    return Planner(host).plan(differences);
+    return Planner(topology, host).plan(differences);
 }
 
 }  // namespace storpol

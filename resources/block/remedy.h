@@ -18,6 +18,7 @@
 namespace storpol {
 
 class Host;
+class Topology;
 
 // Which disk and attribute a setting's address means.
 struct BlockTarget {
@@ -27,11 +28,23 @@ struct BlockTarget {
 class BlockTargets {
   public:
     explicit BlockTargets(Host& host);
+    BlockTargets(const BlockTargets&) = delete;  // the table points into the disks
+    BlockTargets(BlockTargets&&) = default;
     BlockTarget of(const Setting& setting) const;
+    bool is_of_disk(const std::string& address) const { return by_address_.contains(address); }
+    const std::vector<Disk>& disks() const { return disks_; }
 
   private:
     std::vector<Disk> disks_;
     std::unordered_map<std::string, BlockTarget> by_address_;
+};
+
+// The run's disks, read once.
+const BlockTargets& block_targets(const Topology& topology, Host& host);
+
+// What heads the lines of the policy's rules, in the policy's order. udev takes the last rule, and so does the policy.
+struct BlockLineOrder {
+    std::vector<std::string> addresses;
 };
 
 // Which schedulers the kernel has built in or can load (modules.builtin and modules.dep of its release; under an image the
@@ -51,6 +64,6 @@ class SchedulerSupport {
 // The persisted reading of a setting that is known by its match: our own line, as long as no later file can set the same.
 Reading own_rule_reading(const Setting& setting, const UdevRulesFiles& rules);
 
-Remedy block_remedy(std::span<const Difference> differences, Host& host);
+Remedy block_remedy(std::span<const Difference> differences, const Topology& topology, Host& host);
 
 }  // namespace storpol

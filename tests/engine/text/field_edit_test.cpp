@@ -36,14 +36,25 @@ TEST(FieldEdit, PutsTheNthWordInThePlaceOfTheNthTakenOut) {
     EXPECT_EQ(edited(2, 4, {"defaults"}, {"rw", "nodev"}), "UUID=0a3407de  /      ext4\trw,noatime,nodev  0 1\r");
 }
 
-TEST(FieldEdit, DefaultsAloneGivesWay) {
-    EXPECT_EQ(edited(4, 4, {}, {"noatime"}), "/dev/sda2\t/srv\txfs\tnoatime\t0\t2");
+TEST(FieldEdit, DefaultsStaysUnlessItIsTakenOut) {
+    EXPECT_EQ(edited(4, 4, {}, {"noatime"}), "/dev/sda2\t/srv\txfs\tdefaults,noatime\t0\t2");
     EXPECT_EQ(edited(4, 4, {"defaults"}, {"noatime"}), "/dev/sda2\t/srv\txfs\tnoatime\t0\t2");
 }
 
 TEST(FieldEdit, AnEmptiedFieldBecomesDefaults) {
     EXPECT_EQ(edit_words("a b c noatime", 1, 4, Words{"noatime"}, Words{}), "a b c defaults");
     EXPECT_EQ(edited(4, 4, {"defaults"}, {}), "/dev/sda2\t/srv\txfs\tdefaults\t0\t2");
+}
+
+TEST(FieldEdit, TheFieldBehindTheLastOneIsMade) {
+    EXPECT_EQ(edit_words("UUID=x / ext4 \r\nb", 1, 4, Words{}, Words{"noatime"}), "UUID=x / ext4 noatime \r\nb");
+    EXPECT_EQ(edit_words("UUID=x / ext4", 1, 4, Words{}, Words{"noatime", "ro"}), "UUID=x / ext4 noatime,ro");
+    EXPECT_FALSE(edit_words("UUID=x /", 1, 4, Words{}, Words{"noatime"}));
+}
+
+TEST(FieldEdit, ACommaInQuotesSeparatesNothing) {
+    EXPECT_EQ(edit_words("a b context=\"x,y\",rw", 1, 3, Words{"rw"}, Words{"ro"}), "a b context=\"x,y\",ro");
+    EXPECT_FALSE(edit_words("a b context=\"x,y\"", 1, 3, Words{"y\""}, Words{}));
 }
 
 TEST(FieldEdit, OddBytesAndAMissingLastNewlineStay) {
@@ -65,7 +76,7 @@ TEST(FieldEdit, WhatIsNotThereIsAnError) {
     for (const int line : {-1, 0, 6, 1000}) {
         EXPECT_EQ(edit_words(fstab, line, 1, Words{}, Words{"x"}).error().kind, ErrorKind::changed) << line;
     }
-    for (const int field : {-1, 0, 7}) {
+    for (const int field : {-1, 0, 8}) {
         EXPECT_EQ(edit_words(fstab, 2, field, Words{}, Words{"x"}).error().kind, ErrorKind::changed) << field;
     }
     EXPECT_FALSE(edit_words(fstab, 3, 1, Words{}, Words{"x"}));
