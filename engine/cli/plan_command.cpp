@@ -34,6 +34,7 @@ Comparison compare_host(const Options& options, const Output& out, Default built
     if (!session) return result.failed = out.error(session.error(), result.head), result;
     result.head = session->head();
     result.evaluation = session->evaluate(result.policy, resources, options);
+    fill_lines(result.evaluation.errors, result.policy);
     if (!result.evaluation.errors.empty()) result.failed = out.errors(result.evaluation.errors, result.head);
     return result;
 }

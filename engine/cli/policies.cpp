@@ -69,6 +69,11 @@ Result<LoadedPolicy> load_policies(const std::vector<std::string>& names,
     return out;
 }
 
+void fill_lines(std::vector<PolicyError>& errors, const Policy& policy) {
+    for (PolicyError& error : errors)
+        if (error.line.empty()) error.line = policy.line_at(error.where);
+}
+
 std::vector<PolicyError> contradictions(const Policy& policy, const Resources& resources) {
     MemoryHost nothing;
     Topology topology(nothing);
@@ -77,6 +82,7 @@ std::vector<PolicyError> contradictions(const Policy& policy, const Resources& r
     std::vector<PolicyError> errors = notes.errors();
     std::sort(errors.begin(), errors.end());
     errors.erase(std::unique(errors.begin(), errors.end()), errors.end());
+    fill_lines(errors, policy);
     return errors;
 }
 

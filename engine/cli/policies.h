@@ -30,6 +30,9 @@ Result<LoadedPolicy> load_policies(const std::vector<std::string>& names,
                                    const Resources& resources,
                                    bool accept_saved);
 
+// Gives each error the text of the line it stands on.
+void fill_lines(std::vector<PolicyError>& errors, const Policy& policy);
+
 // Contradictions that only resources see: settings() of each, asked of a host that has nothing.
 std::vector<PolicyError> contradictions(const Policy& policy, const Resources& resources);
 

@@ -52,8 +52,14 @@ int run_show(const Options& options) {
 
 int run_schema(const Options& options) {
     const Output out(options);
-    const auto keys = keys_of(make_resources());
-    return out.report(options.reference ? render_reference(keys) : render_schema(keys), exit_ok);
+    const Resources resources = make_resources();
+    const auto keys = keys_of(resources);
+    if (!options.reference) return out.report(render_schema(keys), exit_ok);
+    std::string page = render_reference(keys);
+    for (const auto& resource : resources) {
+        if (const std::string chapter = resource->reference(); !chapter.empty()) page += "\n" + chapter;
+    }
+    return out.report(page, exit_ok);
 }
 
 }  // namespace storpol

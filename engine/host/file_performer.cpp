@@ -210,18 +210,7 @@ void FilePerformer::clean_up(const std::string& path) {
     if (!check_place(path)) return;
     auto opened = walk_.open_exact(directory_of(path), O_RDONLY | O_DIRECTORY);
     if (opened.code != 0) return;
-    const Fd directory(std::move(opened.fd));
-    DIR* listing = fdopendir(dup(directory.get()));
-    if (listing == nullptr) return;
-    const Handle<DIR, closedir> closer(listing);
-    while (const auto* entry = readdir(listing)) {
-        struct stat about {};
-
-        const bool is_ours = is_temp_name(entry->d_name) &&
-                             fstatat(directory.get(), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
-                             S_ISREG(about.st_mode);
-        if (is_ours) unlinkat(directory.get(), entry->d_name, 0);
-    }
+    remove_temp_files(opened.fd.get());
 }
 
 }  // namespace storpol

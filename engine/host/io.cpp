@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/host/io.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/random.h>
@@ -114,6 +115,20 @@ int TempFile::commit(const std::string& name, bool is_new) {
 bool is_temp_name(std::string_view name) {
     return name.starts_with(temp_prefix) && name.size() == temp_prefix.size() + temp_random &&
            name.find_first_not_of(temp_letters, temp_prefix.size()) == std::string_view::npos;
+}
+
+void remove_temp_files(int directory) {
+    DIR* listing = fdopendir(dup(directory));
+    if (listing == nullptr) return;
+    const Handle<DIR, closedir> closer(listing);
+    while (const auto* entry = readdir(listing)) {
+        struct stat about {};
+
+        const bool is_ours = is_temp_name(entry->d_name) &&
+                             fstatat(directory, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+                             S_ISREG(about.st_mode);
+        if (is_ours) unlinkat(directory, entry->d_name, 0);
+    }
 }
 
 }  // namespace storpol

@@ -54,5 +54,7 @@ class TempFile {
 inline constexpr std::string_view temp_prefix = ".storpol-";
 // Is it a name that TempFile gives?
 bool is_temp_name(std::string_view name);
+// Takes away what killed TempFiles left in an open directory. Only while nobody else can be writing there.
+void remove_temp_files(int directory);
 
 }  // namespace storpol

@@ -93,7 +93,10 @@ class FileFold {
     std::string take_own(const OwnLines& own) {
         if (!fields_.empty()) STORPOL_BUG(path_ + " is edited as an own and as a shared file");
         const auto [at, is_new] = own_.insert({{own.section, own.address}, own});
-        if (!is_new && at->second != own) STORPOL_BUG("two edits of " + own.address + " contradict each other");
+        // Taken out and set again, an entry moves to the end: where the last of two wins, that is how it is put in order.
+        const bool moves = !is_new && (at->second.lines.empty() || own.lines.empty());
+        if (!is_new && !moves && at->second != own) STORPOL_BUG("two edits of " + own.address + " contradict each other");
+        at->second = own;
         if (!own_file_) {
             own_file_ = OwnFile::parse(bytes_);
             for (auto& entry : own_file_->entries()) there_[{entry.section, entry.address}] = std::move(entry.lines);
@@ -104,6 +107,7 @@ class FileFold {
             const auto set = own_file_->set(own.section, own.address, own.lines);
             return set ? std::string() : to_text(set.error());
         }
+        if (entry != there_.end()) there_.erase(entry);
         if (own.section.empty()) {
             own_file_->remove(own.address);
         } else {

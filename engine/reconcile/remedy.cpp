@@ -9,37 +9,6 @@
 namespace storpol {
 namespace {
 
-// A generator makes artefacts from files; the builder of an image runs them itself.
-bool is_generator(Verb verb) {
-    switch (verb) {
-        case Verb::daemon_reload:
-        case Verb::reload_udev:
-        case Verb::rebuild_initramfs:
-        case Verb::update_bootloader:
-            return true;
-        case Verb::write:
-        case Verb::edit:
-        case Verb::create:
-        case Verb::remove:
-        case Verb::drop_in:
-        case Verb::enable_unit:
-        case Verb::disable_unit:
-        case Verb::start_unit:
-        case Verb::remount:
-        case Verb::set_luks2_flag:
-        case Verb::clear_luks2_flag:
-        case Verb::refresh_mapping:
-        case Verb::reload_table:
-        case Verb::change_thin_pool:
-        case Verb::set_up_zram:
-        case Verb::swap_off:
-        case Verb::swap_on:
-        case Verb::set_kernel_argument:
-            return false;
-    }
-    return false;
-}
-
 class Fitting {
   public:
     Fitting(std::vector<SettingState>& states,
@@ -186,6 +155,36 @@ class Fitting {
 };
 
 }  // namespace
+
+bool is_generator(Verb verb) {
+    switch (verb) {
+        case Verb::daemon_reload:
+        case Verb::reload_udev:
+        case Verb::rebuild_initramfs:
+        case Verb::update_bootloader:
+            return true;
+        case Verb::write:
+        case Verb::edit:
+        case Verb::create:
+        case Verb::remove:
+        case Verb::drop_in:
+        case Verb::enable_unit:
+        case Verb::disable_unit:
+        case Verb::start_unit:
+        case Verb::remount:
+        case Verb::set_luks2_flag:
+        case Verb::clear_luks2_flag:
+        case Verb::refresh_mapping:
+        case Verb::reload_table:
+        case Verb::change_thin_pool:
+        case Verb::set_up_zram:
+        case Verb::swap_off:
+        case Verb::swap_on:
+        case Verb::set_kernel_argument:
+            return false;
+    }
+    return false;
+}
 
 Remedy fit_remedy(Remedy proposed,
                   std::vector<SettingState>& states,

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -64,6 +65,9 @@ class Resource {
     // The files this resource owns wholly (DESIGN "Files storpol owns"), by path: what `no-longer-in-policy` and
     // --prune look at.
     virtual std::vector<std::string> own_files(Host& host) const = 0;
+
+    // What the reference page (docs/reference.md) says of this domain beyond its keys, in Markdown.
+    virtual std::string reference() const { return {}; }
 
     // Asks all it could ever ask, for captures and import.
     virtual void survey(Host& host) const = 0;

@@ -10,6 +10,7 @@
 #include "engine/reconcile/perform.h"
 #include "engine/reconcile/record_file.h"
 #include "engine/reconcile/recovery.h"
+#include "engine/reconcile/remedy.h"
 
 namespace storpol {
 namespace {
@@ -113,6 +114,7 @@ class RollingBack {
             }
             to_undo_.push_back(&*step);
         }
+        std::ranges::stable_partition(to_undo_, [](const auto* step) { return !is_generator(step->verb); });
         return {};
     }
 

@@ -10,6 +10,7 @@
 #include "engine/topology/topology.h"
 #include "resources/mount/inventory.h"
 #include "resources/mount/lookup.h"
+#include "resources/mount/option_reference.h"
 #include "resources/mount/readings.h"
 #include "resources/mount/remedy.h"
 #include "resources/mount/rule.h"
@@ -99,6 +100,8 @@ class MountResource final : public Resource {
     }
 
     std::vector<std::string> own_files(Host& host) const override { return mount_own_files(host); }
+
+    std::string reference() const override { return render_option_reference(); }
 
     void survey(Host& host) const override {
         const Topology topology(host);

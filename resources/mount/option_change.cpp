@@ -234,7 +234,6 @@ OptionEdit avoid_option(std::string_view fstype,
 
 std::string edited_list(std::string_view list, const OptionEdit& edit) {
     Words words = words_of(list);
-    if (words == Words{"defaults"} && !edit.put_in.empty() && edit.take_out.empty()) words.clear();
     std::vector<bool> touched(words.size(), false);
     std::vector<bool> gone(words.size(), false);
     std::size_t next = 0;

@@ -7,14 +7,10 @@
 #include "engine/host/host.h"
 #include "engine/topology/topology.h"
 #include "resources/mount/lookup.h"
+#include "resources/mount/target_value.h"
 
 namespace storpol {
 namespace {
-
-Value value_of(const std::string& text) {
-    if (const auto number = parse_int(text)) return *number;
-    return text;
-}
 
 bool is_ext(std::string_view fstype) {
     return fstype == "ext2" || fstype == "ext3" || fstype == "ext4";
@@ -111,7 +107,7 @@ Reading FilesystemReader::live(const MountWish& wish, const ManagedMount& mount)
     if (wish.kind == MountWish::Kind::impossible) return {Unset{}, source, {}};
     if (const auto* value = set->find(wish.property)) {
         const bool is_said = value->origin == Origin::shown || value->origin == Origin::written;
-        return {Found{value_of(value->value), is_said ? value->word : ""}, source, {}};
+        return {Found{option_value(value->value), is_said ? value->word : ""}, source, {}};
     }
     const auto why = set->unknown_settings.find(wish.property);
     return {Unknown{why == set->unknown_settings.end() ? "the kernel does not show it" : why->second}, source, {}};
@@ -134,11 +130,11 @@ Reading FilesystemReader::persisted(const MountWish& wish, const ManagedMount& m
         return {Found{Value{*word}, ""}, where, shadows};
     }
     const auto set = parse_options(filesystem_.fstype, source->options, facts_.kernel);
-    if (const auto* value = set.find(wish.property)) return {Found{value_of(value->value), value->word}, where, shadows};
+    if (const auto* value = set.find(wish.property)) return {Found{option_value(value->value), value->word}, where, shadows};
     const auto otherwise = default_of(filesystem_.fstype, wish.property, facts_);
     Unset unset;
     unset.default_from = otherwise.from;
-    if (otherwise.value) unset.default_value = value_of(*otherwise.value);
+    if (otherwise.value) unset.default_value = option_value(*otherwise.value);
     return {unset, where, shadows};
 }
 
@@ -153,17 +149,6 @@ const FilesystemReader& MountReaders::of(const ManagedFilesystem& filesystem) co
 bool is_set_at_first_mount(std::string_view fstype, std::string_view property) {
     const auto* spec = find_property(fstype, property);
     return spec != nullptr && (spec->remount == AtRemount::refused || spec->remount == AtRemount::ignored);
-}
-
-std::vector<std::string> words_that_set(std::string_view fstype, std::string_view options, std::string_view property,
-                                        std::optional<KernelVersion> kernel) {
-    std::vector<std::string> words;
-    for (const auto option : split_options(options)) {
-        const auto alone = parse_options(fstype, option, kernel);
-        const auto* value = alone.find(property);
-        if (value != nullptr && value->origin == Origin::written) words.emplace_back(option);
-    }
-    return words;
 }
 
 }  // namespace storpol

@@ -59,8 +59,4 @@ class MountReaders {
 // A remount cannot change it: only a new mount does.
 bool is_set_at_first_mount(std::string_view fstype, std::string_view property);
 
-// The words of an options text that set a property, as they stand there; for edits.
-std::vector<std::string> words_that_set(std::string_view fstype, std::string_view options, std::string_view property,
-                                        std::optional<KernelVersion> kernel);
-
 }  // namespace storpol

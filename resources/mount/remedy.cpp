@@ -9,10 +9,10 @@
 #include "engine/host/host.h"
 #include "engine/topology/topology.h"
 #include "resources/mount/inventory.h"
-#include "resources/mount/line_edit.h"
 #include "resources/mount/lookup.h"
 #include "resources/mount/mount_units.h"
 #include "resources/mount/readings.h"
+#include "resources/mount/target_value.h"
 
 namespace storpol {
 namespace {
@@ -94,70 +94,72 @@ class Planner {
     }
 
     void plan_live(const Task& task, std::map<const ManagedMount*, std::vector<Task>>& remounts) {
-        const auto& subject = task.subject;
-        const auto* mount = mount_to_use(subject);
+        const auto* mount = mount_to_use(task.subject);
         if (!mount->live) return remedy_.gaps.push_back(gap_of(*task.difference, "it is not mounted"));
-        const auto* property = find_property(subject.filesystem->fstype, subject.wish.property);
-        const auto value = value_to_set(subject.filesystem->fstype, subject.wish.property, subject.wish.condition, readers_.of(*subject.filesystem).facts());
-        const bool has_word = value && word_that_sets(subject.filesystem->fstype, subject.wish.property, *value).has_value();
-        const bool turns_off = value && *value == Value{std::string("off")};
-        const bool can = has_word && (property->remount == AtRemount::yes || (property->remount == AtRemount::only_on && !turns_off));
-        if (can) {
-            remounts[mount].push_back(task);
-        } else if (mount->target == "/" && mount->root_flags && is_set_at_first_mount(subject.filesystem->fstype, subject.wish.property)) {
-            remedy_.gaps.push_back(gap_of(*task.difference, "a remount cannot change it: the root gets it from rootflags= on the kernel command line"));
+        remounts[mount].push_back(task);
+    }
+
+    // What no remount can do waits for the next mount; the root has none but the one its initramfs makes.
+    void wait_for_mount(const Task& task, const ManagedMount& mount, const std::string& why) {
+        const bool by_command_line = mount.root_flags && is_set_at_first_mount(task.subject.filesystem->fstype, task.subject.wish.property);
+        if (by_command_line) {
+            remedy_.gaps.push_back(gap_of(*task.difference, why + ", and the root is mounted with rootflags= of the kernel command line"));
         } else {
-            remedy_.gaps.push_back(wait_of(*task.difference, std::to_string(live_entry(*mount).id)));
+            remedy_.gaps.push_back(wait_of(*task.difference, std::to_string(live_entry(mount).id)));
         }
     }
 
-    // What the kernel holds now as the words that bring it back.
-    void add_to(Remount& step, std::string_view fstype, std::string_view property, const Value& value) const {
-        const auto word = word_that_sets(fstype, property, value);
-        if (!word) return;
-        const auto* spec = find_property(fstype, property);
-        (spec->scope == Scope::per_mount ? step.flags : step.parameters).push_back(*word);
+    // mount_setattr(2) and fsconfig(2) in the words of a Remount step.
+    static Remount step_of(const RemountPlan& plan, const std::string& target, int mount_id) {
+        Remount step;
+        step.target = target;
+        step.mount_id = std::to_string(mount_id);
+        step.flags = plan.set_attributes;
+        for (const auto& flag : plan.clear_attributes) step.flags.push_back(flag.substr(2));  // "nosuid" off is "suid"
+        for (const auto& parameter : plan.super) step.parameters.push_back(to_text(parameter));
+        return step;
     }
 
     void add_remount(const ManagedFilesystem& filesystem, const ManagedMount& mount, const std::vector<Task>& tasks) {
-        Remount step;
-        step.target = mount.target;
-        step.mount_id = std::to_string(live_entry(mount).id);
-        Remount undo = step;
-        Action action;
-        action.verb = Verb::remount;
-        action.target = mount.target;
         const auto& reader = readers_.of(filesystem);
-        const auto live = reader.live_set(mount);
+        const auto live = *reader.live_set(mount);
+        std::vector<WantedValue> wanted;
         for (const auto& task : tasks) {
-            const auto& wish = task.subject.wish;
-            add_to(step, filesystem.fstype, wish.property, *value_to_set(filesystem.fstype, wish.property, wish.condition, reader.facts()));
-            if (const auto* now = live->find(wish.property)) {
-                const auto number = parse_int(now->value);
-                add_to(undo, filesystem.fstype, wish.property, number ? Value{*number} : Value{now->value});
+            if (const auto value = target_value(filesystem.fstype, task.subject.wish, reader.facts())) wanted.push_back(*value);
+        }
+        auto plan = plan_remount(filesystem.fstype, live, wanted, reader.facts());
+        Action action;
+        std::vector<WantedValue> old;
+        for (const auto& task : tasks) {
+            const auto& property = task.subject.wish.property;
+            if (const auto why = plan.next_mount.find(property); why != plan.next_mount.end()) {
+                wait_for_mount(task, mount, why->second);
+            } else if (!plan.side_effects.empty()) {
+                remedy_.gaps.push_back(gap_of(*task.difference, "a remount would also change " + join(plan.side_effects, ", ")));
+            } else {
+                action.serves.push_back({task.difference->setting->address, Plane::live});
+                if (const auto* now = live.find(property)) old.push_back({property, now->value, ""});
             }
-            action.serves.push_back({task.difference->setting->address, Plane::live});
         }
-        // A remount of xfs that does not repeat inode32 turns it into inode64 (kernel fs/xfs/xfs_super.c, xfs_fs_reconfigure).
-        const auto* inodes = filesystem.fstype == "xfs" ? live->find("inode-size") : nullptr;
-        if (inodes != nullptr && inodes->value == "32" && !step.parameters.empty()) {
-            step.parameters.emplace_back("inode32");
-            undo.parameters.emplace_back("inode32");
-        }
+        if (action.serves.empty()) return;
+        const auto step = step_of(plan, mount.target, live_entry(mount).id);
         auto words = step.flags;
         words.insert(words.end(), step.parameters.begin(), step.parameters.end());
+        action.verb = Verb::remount;
+        action.target = mount.target;
         // Programs that are writing lose their file the moment it becomes read-only.
         if (std::ranges::find(words, "ro") != words.end()) action.risk = Risk::disruptive;
         action.says = "set " + listed(words) + " on the mounted filesystem at " + mount.target;
         action.step = step;
-        action.undo = {undo};
+        const auto undo = plan_remount(filesystem.fstype, with(live, wanted), old, reader.facts());
+        action.undo = {step_of(undo, mount.target, live_entry(mount).id)};
         remedy_.actions.push_back(std::move(action));
     }
 
-    static WantedProperty wanted_of(const MountWish& wish) {
-        WantedProperty wanted{wish.property, wish.condition, ""};
-        if (wish.kind == MountWish::Kind::userspace) wanted.word = wish.text;
-        return wanted;
+    // What the mount holds once the step is done: what an undo starts from.
+    static OptionSet with(OptionSet live, const std::vector<WantedValue>& wanted) {
+        for (const auto& value : wanted) live.settings[value.property] = {value.value, Origin::shown, ""};
+        return live;
     }
 
     // Every line of the filesystem that does not say what is wanted: which of them is mounted first is not for sure.
@@ -186,10 +188,11 @@ class Planner {
 
     bool needs_edit(const ManagedFilesystem& filesystem, const ManagedMount& mount, const Task& task) const {
         const auto& reader = readers_.of(filesystem);
-        const auto reading = reader.persisted(task.subject.wish, mount, "");
-        const auto wanted = task.subject.wish.kind == MountWish::Kind::userspace
-                                ? std::optional(Value{task.subject.wish.text})
-                                : value_to_set(filesystem.fstype, task.subject.wish.property, task.subject.wish.condition, reader.facts());
+        const auto& wish = task.subject.wish;
+        const auto reading = reader.persisted(wish, mount, "");
+        const auto target = target_value(filesystem.fstype, wish, reader.facts());
+        const auto wanted = target ? std::optional(wish.kind == MountWish::Kind::userspace ? Value{wish.text} : option_value(target->value))
+                                   : std::nullopt;
         if (const auto* found = std::get_if<Found>(&reading.state)) return wanted != found->value;
         if (const auto* unset = std::get_if<Unset>(&reading.state)) return !unset->default_value || wanted != *unset->default_value;
         return false;
@@ -204,14 +207,15 @@ class Planner {
         if (source.kind == OptionSource::Kind::command_line || from_root_flags) {
             return "the root gets it from rootflags= on the kernel command line, which is not managed here: set it there";
         }
-        std::vector<WantedProperty> wanted;
-        for (const auto* task : tasks) wanted.push_back(wanted_of(task->subject.wish));
-        const auto edit = edit_options_line(filesystem.fstype, source.options, wanted, readers_.of(filesystem).facts());
-        if (!edit) return source.describe() + ": " + edit.error().what + (edit.error().fix.empty() ? "" : "; " + edit.error().fix);
-        return source.kind == OptionSource::Kind::fstab ? edit_fstab(mount, source, *edit, tasks) : edit_unit(mount, source, *edit, tasks);
+        std::vector<const MountWish*> wishes;
+        for (const auto* task : tasks) wishes.push_back(&task->subject.wish);
+        const auto change = change_line(filesystem.fstype, source.options, wishes, readers_.of(filesystem).facts());
+        if (!change) return source.describe() + ": " + change.error().what + (change.error().fix.empty() ? "" : "; " + change.error().fix);
+        return source.kind == OptionSource::Kind::fstab ? edit_fstab(mount, source, change->edit, tasks)
+                                                        : edit_unit(mount, source, *change, tasks);
     }
 
-    std::string edit_fstab(const ManagedMount& mount, const OptionSource& source, const LineEdit& edit, const std::vector<const Task*>& tasks) {
+    std::string edit_fstab(const ManagedMount& mount, const OptionSource& source, const OptionEdit& edit, const std::vector<const Task*>& tasks) {
         if (!source.path.starts_with("/etc/")) {
             return "/etc/fstab is " + source.path + ", which something else makes: put " + listed(edit.put_in) + " into its own configuration";
         }
@@ -227,7 +231,7 @@ class Planner {
         return {};
     }
 
-    std::string edit_unit(const ManagedMount& mount, const OptionSource& source, const LineEdit& edit, const std::vector<const Task*>& tasks) {
+    std::string edit_unit(const ManagedMount& mount, const OptionSource& source, const LineChange& change, const std::vector<const Task*>& tasks) {
         const auto path = drop_in_path(source.unit);
         // Drop-ins are read by name over all directories: one that sorts after ours still wins.
         const auto name = source.path.substr(source.path.rfind('/') + 1);
@@ -237,15 +241,15 @@ class Planner {
         OwnLines lines;
         lines.address = make_address("mount", mount.target, "options");
         lines.section = "[Mount]";
-        lines.lines = {"Options=" + (edit.after.empty() ? "defaults" : edit.after)};
+        lines.lines = {"Options=" + change.after};
         Action action = file_action(Verb::drop_in, path, tasks);
         action.step = EditFile{path, file ? digest_of(file->bytes) : std::string(no_file_digest), lines};
-        action.says = sentence(edit) + " for " + mount.target + " in a drop-in of " + source.unit;
+        action.says = sentence(change.edit) + " for " + mount.target + " in a drop-in of " + source.unit;
         add_file_action(std::move(action));
         return {};
     }
 
-    static std::string sentence(const LineEdit& edit) {
+    static std::string sentence(const OptionEdit& edit) {
         if (edit.put_in.empty()) return "take out " + listed(edit.take_out);
         if (edit.take_out.empty()) return "add " + listed(edit.put_in);
         return "put " + listed(edit.put_in) + " in place of " + listed(edit.take_out);

@@ -6,14 +6,10 @@
 #include "engine/base/text.h"
 #include "engine/topology/block_device.h"
 #include "resources/mount/option_set.h"
+#include "resources/mount/target_value.h"
 
 namespace storpol {
 namespace {
-
-Value value_of(const std::string& text) {
-    if (const auto number = parse_int(text)) return *number;
-    return text;
-}
 
 // "x-systemd.device-timeout" of "x-systemd.device-timeout=10s".
 std::string head_of(std::string_view word) {
@@ -60,7 +56,7 @@ void WishMaker::want(Wishes& wishes, const MountRule& rule, const MountWord& wor
         const auto wanted = wanted_option(filesystem.fstype, word.text, facts_.kernel);
         if (wanted) {
             wish.property = wanted->first;
-            wish.condition = Is{value_of(wanted->second)};
+            wish.condition = Is{option_value(wanted->second)};
             wishes[wish.property] = std::move(wish);
             return;
         }
@@ -93,7 +89,7 @@ void WishMaker::forbid(Wishes& wishes, const MountWord& word, const ManagedFiles
     const auto forbidden = forbidden_option(filesystem.fstype, word.text);
     if (!forbidden) return;  // a word this filesystem does not have cannot be in force here
     Not condition;
-    for (const auto& value : forbidden->values) condition.values.push_back(value_of(value));
+    for (const auto& value : forbidden->values) condition.values.push_back(option_value(value));
     const auto wanted = wishes.find(forbidden->property);
     if (wanted == wishes.end()) {
         MountWish wish;

@@ -20,7 +20,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 VM_KEYS = ["swappiness", "page-cluster", "watermark_boost_factor", "watermark_scale_factor", "dirty_ratio",
            "dirty_background_ratio", "vfs_cache_pressure", "dirty_expire_centisecs", "dirty_writeback_centisecs",
-           "min_free_kbytes"]
+           "stat_interval"]
 
 
 def measure(build, rounds, commands):
@@ -51,6 +51,8 @@ def system_calls(command):
 
 
 def report(name, build, rounds, floor, plan):
+    if measure(build, 1, [plan])[0]["cpu"] > 1_000_000:
+        rounds = min(rounds, 3)  # far over the target: a rough number is enough
     floor_cost, plan_cost = measure(build, rounds, [floor, plan])
     calls = system_calls(plan)
     floor_calls = system_calls(floor)
@@ -60,7 +62,6 @@ def report(name, build, rounds, floor, plan):
     print(f"{name:34s} {floor_cost['cpu'] / 1000:8.2f} {plan_cost['cpu'] / 1000:8.2f} {plan_cost['least'] / 1000:8.2f}"
           f" {plan_cost['cpu'] / max(floor_cost['cpu'], 1):6.1f} {plan_cost['rss'] / 1024:8.1f} {calls_text}  {verdict}"
           f"{'' if plan_cost['codes'] == [0] else ' exit codes ' + str(plan_cost['codes'])}", flush=True)
-    return plan_cost["cpu"]
 
 
 def live_policy(folder):
@@ -79,16 +80,15 @@ def run_all(build, rounds, folder):
     report("this machine, 10 vm keys", build, rounds, [floor, "", policy] + ["vm." + key for key in VM_KEYS],
            [storpol, "plan", policy])
     last = None
-    for files, lines, settings in [(10, 1000, 10), (100, 10_000, 10), (100, 100_000, 10), (100, 10_000, 1000), (100, 10_000, 5000)]:
+    for files, lines, settings in [(10, 1000, 10), (100, 10_000, 10), (100, 100_000, 10), (100, 10_000, 100), (100, 10_000, 1000)]:
         tree = os.path.join(folder, f"tree-{files}-{lines}-{settings}")
         subprocess.run([sys.executable, os.path.join(HERE, "make_tree.py"), tree, "--files", str(files), "--lines", str(lines),
                         "--settings", str(settings)], check=True)
         policy = os.path.join(tree, "policy.toml")
         root = os.path.join(tree, "root")
         few = max(3, rounds // 4)
-        last = report(f"tree: {lines} lines, {files} files, {settings} keys", build, few, [floor, root, policy],
-                      [storpol, "plan", "--root", root, policy])
-    return last
+        report(f"tree: {lines} lines, {files} files, {settings} keys", build, few, [floor, root, policy],
+               [storpol, "plan", "--root", root, policy])
 
 
 def main():

@@ -61,10 +61,10 @@ const Recipe recipes[] = {
      false,
      1500,
      "user_xattr,acl,journal_checksum,stripe=0,mb_optimize_scan=0"},
-    {"xfs", "xfs", 300, {{"mkfs.xfs", "-q", "@"}}, true, 2000, nullptr},
-    {"xfs-no-discard", "xfs", 300, {{"mkfs.xfs", "-q", "@"}}, false, 2000, nullptr},
-    {"btrfs", "btrfs", 128, {{"mkfs.btrfs", "-q", "@"}}, true, 4500, nullptr},
-    {"btrfs-no-discard", "btrfs", 128, {{"mkfs.btrfs", "-q", "@"}}, false, 4500, nullptr},
+    {"xfs", "xfs", 300, {{"mkfs.xfs", "-q", "@"}}, true, 3000, nullptr},
+    {"xfs-no-discard", "xfs", 300, {{"mkfs.xfs", "-q", "@"}}, false, 3000, nullptr},
+    {"btrfs", "btrfs", 128, {{"mkfs.btrfs", "-q", "@"}}, true, 3500, nullptr},
+    {"btrfs-no-discard", "btrfs", 128, {{"mkfs.btrfs", "-q", "@"}}, false, 3500, nullptr},
 };
 
 // Words whose effect hangs on what this kernel was built with, or on more than one word, are left out of the lottery.

@@ -280,7 +280,7 @@ std::string after_edit(std::string_view fstype,
 }
 
 TEST(MountOptionEdit, ChangesTheWordsConcernedAndNoOther) {
-    EXPECT_EQ(after_edit("ext4", "defaults", {{"atime", "noatime", ""}}), "noatime");
+    EXPECT_EQ(after_edit("ext4", "defaults", {{"atime", "noatime", ""}}), "defaults,noatime");
     EXPECT_EQ(after_edit("ext4", "rw,x-a,relatime,nofail", {{"atime", "noatime", ""}}), "rw,x-a,noatime,nofail");
     EXPECT_EQ(after_edit("ext4", "commit=5,nofail", {{"commit", "300", "commit=300"}}), "commit=300,nofail");
     EXPECT_EQ(after_edit("btrfs", "compress=zstd,x-a", {{"compress", "zstd:3", "compress=zstd"}}), "compress=zstd,x-a");

@@ -14,8 +14,9 @@
 namespace storpol::test {
 
 inline void put_debian(MemoryHost& host) {
-    host.put_file("/sbin/init", "");
-    host.put({QueryKind::stat, {"/run/systemd/system"}}, {"type=dir mode=0755", "/run/systemd/system", std::nullopt});
+    host.put_file("/usr/lib/systemd/systemd", "");
+    host.put_link("/sbin/init", "/usr/lib/systemd/systemd");
+    host.put_file("/run/systemd/system/.keep", "");  // its directory is there: sd_booted(3)
     host.put({QueryKind::now, {}}, {"2026-11-30T12:00:00Z", "", std::nullopt});
     host.put({QueryKind::uid, {}}, {"0", "", std::nullopt});
     host.put_file("/proc/sys/kernel/osrelease", "6.1.0-18-amd64\n");
@@ -46,6 +47,7 @@ inline Seen look(MemoryHost& host, const std::string& policy, EvaluateOptions op
     Seen result{load_policy_files({{"site.toml", policy}}, keys_of(resources)), {}};
     Picture picture(host);
     if (result.loaded.errors.empty()) result.evaluation = evaluate(result.loaded.policy, resources, picture, options);
+    for (PolicyError& error : result.evaluation.errors) error.line = result.loaded.policy.line_at(error.where);
     return result;
 }
 

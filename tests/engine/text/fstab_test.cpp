@@ -288,11 +288,20 @@ TEST(FstabCorpus, AnEditOfOneOptionChangesThatFieldAlone) {
             EXPECT_TRUE(edited->ends_with(tail)) << name;
             const std::string now = edited->substr(field->begin, edited->size() - field->begin - tail.size());
             const std::string before(bytes_of(file.text, field));
-            EXPECT_EQ(now, before == "defaults" ? word[0] : before + "," + word[0]) << name;
+            EXPECT_EQ(now, before + "," + word[0]) << name;
             ++edits;
         }
     }
     EXPECT_GT(edits, 400U);
+}
+
+TEST(Fstab, AMissingOptionsFieldCanBeWritten) {
+    const std::string text = "proc /proc proc\ntmpfs /tmp tmpfs ro\n";
+    const std::vector<std::string> word{"noatime"};
+    const auto edited = edit_words(text, 1, fstab_options_field, {}, word);
+    ASSERT_TRUE(edited);
+    EXPECT_EQ(*edited, "proc /proc proc noatime\ntmpfs /tmp tmpfs ro\n");
+    EXPECT_EQ(parse_fstab(*edited).entries[0].options, "noatime");
 }
 
 }  // namespace

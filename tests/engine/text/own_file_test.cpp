@@ -20,15 +20,15 @@ void put(OwnFile& file, std::string_view section, std::string_view address, cons
     ASSERT_TRUE(result) << result.error().what;
 }
 
-TEST(OwnFile, ANewFileHasItsHeadAndSortedEntries) {
+TEST(OwnFile, ANewFileHasItsHeadAndItsEntriesInTheOrderTheyWereSet) {
     OwnFile file = OwnFile::parse("");
     EXPECT_TRUE(file.is_empty());
     put(file, "", swappiness, {"vm.swappiness = 150"});
     put(file, "", "sysctl[\"vm.page-cluster\"]", {"vm.page-cluster = 0"});
     put(file, "", "sysctl[\"vm.vfs_cache_pressure\"]", {"vm.vfs_cache_pressure = 50"});
     EXPECT_EQ(file.render(), std::string(head) +
-                                 "# sysctl[\"vm.page-cluster\"]\nvm.page-cluster = 0\n"
                                  "# sysctl[\"vm.swappiness\"]\nvm.swappiness = 150\n"
+                                 "# sysctl[\"vm.page-cluster\"]\nvm.page-cluster = 0\n"
                                  "# sysctl[\"vm.vfs_cache_pressure\"]\nvm.vfs_cache_pressure = 50\n");
     EXPECT_FALSE(file.is_empty());
 }
@@ -76,13 +76,13 @@ TEST(OwnFile, UnitFilesHaveSections) {
     put(file, "[Timer]", "fstrim.catch-up", {"Persistent=true"});
     const std::string text = file.render();
     EXPECT_EQ(text, std::string(head) +
-                        "\n[Timer]\n# fstrim.catch-up\nPersistent=true\n"
-                        "# fstrim.schedule\nOnCalendar=\n# fstrim.schedule\nOnCalendar=daily\n"
+                        "\n[Timer]\n# fstrim.schedule\nOnCalendar=\n# fstrim.schedule\nOnCalendar=daily\n"
+                        "# fstrim.catch-up\nPersistent=true\n"
                         "\n[Unit]\n# fstrim.on-battery\nConditionACPower=true\n");
     const OwnFile again = OwnFile::parse(text);
     EXPECT_EQ(again.entries(),
-              (std::vector<OwnFile::Entry>{{"[Timer]", "fstrim.catch-up", {"Persistent=true"}, 5},
-                                           {"[Timer]", "fstrim.schedule", {"OnCalendar=", "OnCalendar=daily"}, 7},
+              (std::vector<OwnFile::Entry>{{"[Timer]", "fstrim.schedule", {"OnCalendar=", "OnCalendar=daily"}, 5},
+                                           {"[Timer]", "fstrim.catch-up", {"Persistent=true"}, 9},
                                            {"[Unit]", "fstrim.on-battery", {"ConditionACPower=true"}, 13}}));
     file.remove("[Timer]", "fstrim.schedule");
     file.remove("fstrim.catch-up");

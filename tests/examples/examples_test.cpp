@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The machines of examples/, each a capture with a policy and the plan it leads to, and the ready policies on all of them.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "engine/policy/load.h"
+#include "tests/engine/cli/program.h"
+
+namespace storpol::test {
+namespace {
+
+const fs::path examples = fs::path(STORPOL_SOURCE_DIR) / "examples";
+
+std::vector<std::string> machines() {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(examples)) {
+        if (fs::exists(entry.path() / "host.capture")) names.push_back(entry.path().filename());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+// Paths of this checkout as the reader of an example sees them, who stands in its folder.
+std::string from_the_folder(std::string text, const fs::path& folder) {
+    const std::string prefix = folder.string() + "/";
+    for (auto at = text.find(prefix); at != std::string::npos; at = text.find(prefix)) text.erase(at, prefix.size());
+    return text;
+}
+
+class Examples : public ProgramTest {};
+
+TEST_F(Examples, ThereAreSixMachinesOrMore) {
+    EXPECT_GE(machines().size(), 6U);
+}
+
+TEST_F(Examples, EachMachineGivesItsPlan) {
+    bool wrote = false;
+    for (const auto& name : machines()) {
+        const auto folder = examples / name;
+        const auto ran = storpol({"plan", "--host", folder / "host.capture", folder / "policy.toml"});
+        EXPECT_EQ(ran.code, 0) << name << ": " << ran.err;
+        const auto plan = from_the_folder(ran.out, folder);
+        if (std::getenv("STORPOL_ACCEPT") != nullptr) {
+            write_text(folder / "plan.txt", plan);
+            wrote = true;
+        } else {
+            EXPECT_EQ(plan, read_text(folder / "plan.txt")) << name;
+        }
+    }
+    if (wrote) GTEST_SKIP() << "wrote the plans: review them";
+}
+
+TEST_F(Examples, EveryReadyPolicyPlansOnEveryMachineAndMeansSomethingOnTwo) {
+    for (const auto& policy : builtin_names()) {
+        int meant = 0;
+        for (const auto& name : machines()) {
+            const auto ran = storpol({"plan", "--format", "json", "--host", examples / name / "host.capture", "builtin:" + policy});
+            ASSERT_EQ(ran.code, 0) << policy << " on " << name << ": " << ran.out << ran.err;
+            const auto summary = nlohmann::json::parse(ran.out).at("summary");
+            if (summary.at("settings").get<int>() > 0) ++meant;
+            EXPECT_EQ(summary.at("unknown").get<int>(), 0) << policy << " on " << name << ": the capture lacks an answer";
+        }
+        EXPECT_GE(meant, 2) << policy;
+    }
+}
+
+}  // namespace
+}  // namespace storpol::test

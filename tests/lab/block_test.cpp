@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Request queues on a loop device of the test's own, and the rules file as the real udev reads it.
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "tests/lab/lab.h"
+#include "tests/lab/loop_disk.h"
+
+namespace storpol::lab {
+namespace {
+
+class BlockLab : public Lab {
+  protected:
+    void SetUp() override {
+        Lab::SetUp();
+        if (IsSkipped()) return;
+        if (!disk_.ok()) GTEST_SKIP() << "no loop devices here";
+        run({"/usr/bin/mkdir", "-p", "/etc/storpol"});
+    }
+
+    void want(const std::string& keys) const {
+        ASSERT_TRUE(write_text(policy_file, "version = 1\n[[block]]\nmatch = { name = \"" + disk_.name() + "\" }\n" + keys));
+    }
+    std::string queue(const std::string& attribute) const { return read_text("/sys/block/" + disk_.name() + "/queue/" + attribute); }
+
+    LoopDisk disk_{"none", "/tmp/storpol-lab-block-" + std::to_string(getpid())};
+};
+
+TEST_F(BlockLab, ASchedulerAndItsQueueHoldAfterApplyAndGoBack) {
+    const std::string scheduler = queue("scheduler");
+    const std::string requests = queue("nr_requests");
+    const std::string other = scheduler.find("[none]") != std::string::npos ? "mq-deadline" : "none";
+    want("scheduler = \"" + other + "\"\nread-ahead = \"1MiB\"\nnomerges = 1\n");
+    const Ran apply = storpol({"apply", "--yes"});
+    EXPECT_EQ(apply.code, 0) << apply.all();
+    EXPECT_NE(queue("scheduler").find("[" + other + "]"), std::string::npos);
+    EXPECT_EQ(queue("read_ahead_kb"), "1024\n");
+    const Ran plan = storpol({"plan", "--detailed-exitcode"});
+    EXPECT_EQ(plan.code, 0) << plan.all();
+    const Ran back = storpol({"rollback", "--yes"});
+    EXPECT_EQ(back.code, 0) << back.all();
+    EXPECT_EQ(queue("scheduler"), scheduler);
+    EXPECT_EQ(queue("nr_requests"), requests);
+    EXPECT_FALSE(std::filesystem::exists("/etc/udev/rules.d/99-storpol.rules"));
+}
+
+TEST_F(BlockLab, ASchedulerThatIsNotToBeHadIsSaidAndNotTried) {
+    if (queue("scheduler").find("kyber") != std::string::npos) GTEST_SKIP() << "this kernel has every scheduler";
+    want("scheduler = \"kyber\"\n");
+    EXPECT_NE(storpol({"plan", "--detailed-exitcode"}).code, 0);
+}
+
+TEST_F(BlockLab, AValueTheKernelRefusesIsAFailedStepAndTheOldOneStays) {
+    const std::string before = queue("max_sectors_kb");
+    want("max-sectors = \"1GiB\"\n");
+    const Ran apply = storpol({"apply", "--yes"});
+    EXPECT_EQ(apply.code, 1) << apply.all();
+    EXPECT_EQ(queue("max_sectors_kb"), before);
+}
+
+TEST_F(BlockLab, UdevadmFindsOurRulesGood) {
+    want("scheduler = \"none\"\nread-ahead = \"2MiB\"\n");
+    const Ran apply = storpol({"apply", "--yes"});
+    ASSERT_EQ(apply.code, 0) << apply.all();
+    if (!std::filesystem::exists("/usr/bin/udevadm")) GTEST_SKIP() << "no udevadm here";
+    const Ran test = run({"/usr/bin/udevadm", "test", "--action=change", "/sys/block/" + disk_.name()});
+    EXPECT_TRUE(test.says("99-storpol.rules")) << test.all();
+    EXPECT_EQ(test.all().find("99-storpol.rules:2 Invalid"), std::string::npos) << test.all();
+    EXPECT_TRUE(test.says("read_ahead_kb")) << test.all();
+}
+
+}  // namespace
+}  // namespace storpol::lab
