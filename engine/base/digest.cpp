@@ -4,6 +4,7 @@
 #include <sha2.h>
 
 #include <array>
+#include <cstdint>
 
 namespace storpol {
 

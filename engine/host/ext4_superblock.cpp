@@ -35,7 +35,8 @@ constexpr std::array<std::pair<unsigned, std::string_view>, 9> flags{{{0x1, "deb
                                                                       {0x200, "block_validity"},
                                                                       {0x400, "discard"},
                                                                       {0x800, "nodelalloc"}}};
-constexpr std::array<std::string_view, 4> journal_modes{"", "journal_data", "journal_data_ordered", "journal_data_writeback"};
+constexpr std::array<std::string_view, 4> journal_modes{"", "journal_data", "journal_data_ordered",
+                                                        "journal_data_writeback"};
 constexpr std::array<std::string_view, 4> errors_words{"", "continue", "remount-ro", "panic"};
 
 unsigned little_endian(std::string_view bytes, std::size_t offset, std::size_t size) {

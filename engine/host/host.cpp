@@ -71,6 +71,7 @@ Result<FileStat> Host::stat(std::string_view path) {
         return fail(ErrorKind::invalid, "malformed stat answer", printable(path));
     found.type = properties.at("type");
     if (properties.contains("dev")) found.device = properties.at("dev");
+    if (const auto id = properties.find("mnt-id"); id != properties.end()) found.mount_id = id->second;
     found.immutable = properties.contains("immutable") && properties.at("immutable") == "1";
     found.path = answer.resolved.empty() ? std::string(path) : answer.resolved;
     return found;

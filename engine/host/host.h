@@ -31,7 +31,8 @@ struct FileStat {
     unsigned nlink = 1;
     std::string device;  // "8:1"
     bool immutable = false;
-    std::string path;  // after all links
+    std::string mount_id;  // of the mount it lies on, never used twice (Linux 6.8); empty where that is not known
+    std::string path;      // after all links
 };
 
 class Host {

@@ -18,10 +18,14 @@ struct Word {
 };
 
 constexpr std::array words{
-    Word{QueryKind::file, "file", 1}, Word{QueryKind::link, "link", 1},
-    Word{QueryKind::list, "list", 1}, Word{QueryKind::stat, "stat", 1},
-    Word{QueryKind::now, "now", 0},   Word{QueryKind::unit, "unit", 1},
-    Word{QueryKind::uid, "uid", 0},   Word{QueryKind::program_exists, "program-exists", 1},
+    Word{QueryKind::file, "file", 1},
+    Word{QueryKind::link, "link", 1},
+    Word{QueryKind::list, "list", 1},
+    Word{QueryKind::stat, "stat", 1},
+    Word{QueryKind::now, "now", 0},
+    Word{QueryKind::unit, "unit", 1},
+    Word{QueryKind::uid, "uid", 0},
+    Word{QueryKind::program_exists, "program-exists", 1},
     Word{QueryKind::ext4_super, "ext4-super", 1},
 };
 

@@ -17,7 +17,7 @@ enum class QueryKind {
     link,  // PATH: the target of a symbolic link, one hop
     list,  // DIR: the names in it, sorted by byte, one a line, without . and ..; resolved
     stat,  // PATH (followed): type=file|dir|link|block|char|other mode=0644 uid= gid= size= nlink= dev=M:N ino= mtime=
-           // [rdev=M:N] [immutable=1] [append-only=1]; resolved
+           // [rdev=M:N] [immutable=1] [append-only=1] [mnt-id=]; resolved
     now,   // the clock, RFC 3339 in UTC with seconds
     unit,  // NAME: properties the service manager gives: LoadState= ActiveState= UnitFileState= FragmentPath= ...
     uid,   // the effective user id of the reader

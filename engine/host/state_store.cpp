@@ -225,8 +225,8 @@ Result<void> DiskStateStore::lock() {
     if (ftruncate(fd.get(), 0) == 0) write_whole(fd.get(), std::to_string(getpid()) + "\n");
     lock_ = std::move(fd);
     // A run that was killed while it replaced a file has left its half beside it.
-    for (const auto* name : {"x", "journal/x"}) {
-        if (const auto place = open_place(name, false)) remove_temp_files(place->directory.get());
+    for (const auto* entry : {"x", "journal/x"}) {
+        if (const auto place = open_place(entry, false)) remove_temp_files(place->directory.get());
     }
     return {};
 }

@@ -98,7 +98,7 @@ class Members {
     unsigned mode(std::string_view key) {
         const std::string digits = text(key);
         unsigned value = 0;
-        bool good = digits.size() >= 2 && digits.size() <= 5 && digits.front() == '0';
+        bool good = !digits.empty() && digits.size() <= 5 && digits.front() == '0';
         for (const char digit : digits) {
             good = good && digit >= '0' && digit <= '7';
             value = value * 8 + static_cast<unsigned>(digit - '0');

@@ -123,7 +123,10 @@ class Applying {
     // The addresses whose lines --prune takes out, as long as they are there to be seen.
     std::set<std::string> left_by_policy() {
         std::set<std::string> wanted;
-        for (const auto& state : report_.after.settings) wanted.insert(state.setting.address);
+        for (const auto& state : report_.after.settings) {
+            wanted.insert(state.setting.address);
+            if (!state.setting.own_address.empty()) wanted.insert(state.setting.own_address);
+        }
         return addresses_left(resources_, wanted, *picture_);
     }
 

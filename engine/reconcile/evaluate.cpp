@@ -60,6 +60,12 @@ std::set<std::string> addresses_of(const std::vector<Domain>& domains) {
                 STORPOL_BUG("two settings have the address " + setting.address);
         }
     }
+    // A line that serves several settings is headed by what they have in common.
+    for (const auto& domain : domains) {
+        for (const auto& setting : domain.settings) {
+            if (!setting.own_address.empty()) addresses.insert(setting.own_address);
+        }
+    }
     return addresses;
 }
 

@@ -93,9 +93,11 @@ class FileFold {
     std::string take_own(const OwnLines& own) {
         if (!fields_.empty()) STORPOL_BUG(path_ + " is edited as an own and as a shared file");
         const auto [at, is_new] = own_.insert({{own.section, own.address}, own});
-        // Taken out and set again, an entry moves to the end: where the last of two wins, that is how it is put in order.
+        // Taken out and set again, an entry moves to the end: where the last of two wins, that is how it is put in
+        // order.
         const bool moves = !is_new && (at->second.lines.empty() || own.lines.empty());
-        if (!is_new && !moves && at->second != own) STORPOL_BUG("two edits of " + own.address + " contradict each other");
+        if (!is_new && !moves && at->second != own)
+            STORPOL_BUG("two edits of " + own.address + " contradict each other");
         at->second = own;
         if (!own_file_) {
             own_file_ = OwnFile::parse(bytes_);
@@ -121,10 +123,12 @@ class FileFold {
         const auto after = edit_words(bytes_, words.line, words.field, words.take_out, words.put_in);
         if (!after) return to_text(after.error());
         if (*after == bytes_) return changes_nothing();
-        auto& field = fields_[{words.line, words.field}];
+        const auto [at, is_first] = fields_.insert({{words.line, words.field}, Field{words.take_out, words.put_in}});
+        if (is_first) return {};  // it may take words out and put them in again: that is how they move
+        auto& field = at->second;
         add_words(field.take_out, words.take_out);
         add_words(field.put_in, words.put_in);
-        for (const auto& word : field.put_in) {
+        for (const auto& word : words.put_in) {
             if (holds(field.take_out, word)) STORPOL_BUG("\"" + word + "\" is put in and taken out of " + path_);
         }
         return {};

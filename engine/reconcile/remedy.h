@@ -14,8 +14,8 @@ namespace storpol {
 // resource, which the conformance suite looks for.
 inline constexpr std::string_view no_way_known = "no way to change this is known";
 
-// A generator makes artefacts from files: it runs once, after them, also when they are put back; the builder of an image
-// runs it himself.
+// A generator makes artefacts from files: it runs once, after them, also when they are put back; the builder of an
+// image runs it himself.
 bool is_generator(Verb verb);
 
 // What a run knows about time, for differences that wait and steps that were tried.

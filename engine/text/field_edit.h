@@ -14,9 +14,9 @@ namespace storpol {
 // other byte stays: blanks, CR, a missing final newline, bytes that are no UTF-8.
 //
 // The nth word put in takes the place of the nth word taken out; further ones go to the end of the field, also behind
-// "defaults". A field that would become empty becomes "defaults". The field behind the last one is made, one blank after
-// it. An Error, and nothing changed, when the line, the field or a word to take out is not there, or when a word to put in
-// could not stand in such a field.
+// "defaults". A field that would become empty becomes "defaults". The field behind the last one is made, one blank
+// after it. An Error, and nothing changed, when the line, the field or a word to take out is not there, or when a word
+// to put in could not stand in such a field.
 Result<std::string> edit_words(std::string_view bytes,
                                int line,
                                int field,

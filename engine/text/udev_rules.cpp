@@ -36,7 +36,8 @@ std::vector<LogicalLine> logical_lines(std::string_view text) {
         open.text += line;
         if (!continues) lines.push_back(std::move(open));
     }
-    if (continues) lines.push_back(std::move(open));  // udev warns and drops it; the caller sees it as broken or as a rule
+    if (continues)
+        lines.push_back(std::move(open));  // udev warns and drops it; the caller sees it as broken or as a rule
     return lines;
 }
 
@@ -64,7 +65,8 @@ class Tokenizer {
     }
 
     void skip_separators() {
-        while (!rest_.empty() && (rest_.front() == ',' || std::isspace(static_cast<unsigned char>(rest_.front())) != 0)) {
+        while (!rest_.empty() &&
+               (rest_.front() == ',' || std::isspace(static_cast<unsigned char>(rest_.front())) != 0)) {
             rest_.remove_prefix(1);
         }
     }
@@ -75,7 +77,8 @@ class Tokenizer {
 
     bool read_key(UdevToken& token) {
         std::size_t length = 0;
-        while (length < rest_.size() && (std::isupper(static_cast<unsigned char>(rest_[length])) != 0 || rest_[length] == '_')) {
+        while (length < rest_.size() &&
+               (std::isupper(static_cast<unsigned char>(rest_[length])) != 0 || rest_[length] == '_')) {
             ++length;
         }
         if (length == 0) return fail_with("no key where one should stand");
@@ -115,7 +118,8 @@ class Tokenizer {
                 return true;
             }
             // Without e"...", only \" is an escape; with it C's escapes are, of which rules use \\ and \".
-            const bool escapes = rest_[at] == '\\' && at + 1 < rest_.size() && (rest_[at + 1] == '"' || (c_escapes && rest_[at + 1] == '\\'));
+            const bool escapes = rest_[at] == '\\' && at + 1 < rest_.size() &&
+                                 (rest_[at + 1] == '"' || (c_escapes && rest_[at + 1] == '\\'));
             if (escapes) ++at;
             token.value += rest_[at];
         }

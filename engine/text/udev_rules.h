@@ -5,19 +5,20 @@
 #include <string_view>
 #include <vector>
 
-// The text of a udev rules file (man 7 udev). Pure; keeps what it does not know, so that a caller can say "unknown" rather
-// than overlook it.
+// The text of a udev rules file (man 7 udev). Pure; keeps what it does not know, so that a caller can say "unknown"
+// rather than overlook it.
 namespace storpol {
 
 // KEY{attribute}OP"value", such as ATTR{queue/scheduler}="bfq".
 struct UdevToken {
     std::string key;
-    std::string attribute;     // between { and }; empty when there is none
-    std::string op;            // "==", "!=", "=", "+=", "-=", ":="
-    std::string value;         // without quotes, escapes resolved
-    bool ignores_case = false; // i"..."
+    std::string attribute;      // between { and }; empty when there is none
+    std::string op;             // "==", "!=", "=", "+=", "-=", ":="
+    std::string value;          // without quotes, escapes resolved
+    bool ignores_case = false;  // i"..."
 
     bool is_match() const { return op == "==" || op == "!="; }
+
     bool operator==(const UdevToken&) const = default;
 };
 
@@ -29,10 +30,12 @@ struct UdevRule {
 
 struct UdevRules {
     std::vector<UdevRule> rules;
+
     struct Broken {
         int line = 0;
         std::string why;
     };
+
     std::vector<Broken> broken;  // lines udev ignores whole
 };
 

@@ -15,8 +15,8 @@ std::string_view last_component(std::string_view path) {
     return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-// "sda3" on "sda", "nvme0n1p2" on "nvme0n1": a partition's name is its disk's with a number, behind 'p' when the disk's own
-// name ends in a digit (kernel block/partitions/core.c).
+// "sda3" on "sda", "nvme0n1p2" on "nvme0n1": a partition's name is its disk's with a number, behind 'p' when the disk's
+// own name ends in a digit (kernel block/partitions/core.c).
 bool may_be_partition_of(std::string_view name, std::string_view disk) {
     if (name.size() <= disk.size() || !name.starts_with(disk)) return false;
     auto rest = name.substr(disk.size());
@@ -60,7 +60,8 @@ std::optional<BlockDevice> find_mapping(Host& host, std::string_view mapping) {
 std::optional<BlockDevice> find_block_device(Host& host, std::string_view number) {
     const auto link = host.read_link("/sys/dev/block/" + std::string(number));
     if (!link) return std::nullopt;
-    // ../../devices/pci0000:00/.../block/sda/sda3; the folder above the last is the disk when it holds block devices' files.
+    // ../../devices/pci0000:00/.../block/sda/sda3; the folder above the last is the disk when it holds block devices'
+    // files.
     const auto parts = split(*link, '/');
     const std::string name(parts.back());
     if (parts.size() >= 2 && may_be_partition_of(name, parts[parts.size() - 2])) {
@@ -105,6 +106,7 @@ std::string path_of_tag(std::string_view source) {
         std::string_view key;
         std::string_view folder;
     };
+
     static constexpr std::array tags{Tag{"UUID", "by-uuid"}, Tag{"LABEL", "by-label"}, Tag{"PARTUUID", "by-partuuid"},
                                      Tag{"PARTLABEL", "by-partlabel"}, Tag{"ID", "by-id"}};
     const auto equals = source.find('=');
@@ -116,10 +118,12 @@ std::string path_of_tag(std::string_view source) {
     for (const auto& tag : tags) {
         if (source.substr(0, equals) != tag.key) continue;
         std::string path = "/dev/disk/" + std::string(tag.folder) + "/";
-        // udev keeps letters, digits, UTF-8 and #+-.:=@_ and writes the rest as \xNN (systemd src/shared/device-nodes.c).
+        // udev keeps letters, digits, UTF-8 and #+-.:=@_ and writes the rest as \xNN (systemd
+        // src/shared/device-nodes.c).
         for (const char c : value) {
             const auto byte = static_cast<unsigned char>(c);
-            if (std::isalnum(byte) != 0 || byte >= 0x80 || std::string_view("#+-.:=@_").find(c) != std::string_view::npos) {
+            if (std::isalnum(byte) != 0 || byte >= 0x80 ||
+                std::string_view("#+-.:=@_").find(c) != std::string_view::npos) {
                 path += c;
             } else {
                 static constexpr std::string_view hex = "0123456789abcdef";

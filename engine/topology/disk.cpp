@@ -29,13 +29,16 @@ std::string transport_of(Host& host, const BlockDevice& device, const std::strin
         std::string_view prefix;
         std::string_view transport;
     };
-    static constexpr std::array drivers{Driver{"nvme", "nvme"}, Driver{"vd", "virtio"}, Driver{"mmcblk", "mmc"}, Driver{"xvd", "xen"},
-                                        Driver{"loop", "loop"}, Driver{"zram", "zram"}, Driver{"dm-", "dm"}, Driver{"md", "md"}};
+
+    static constexpr std::array drivers{Driver{"nvme", "nvme"}, Driver{"vd", "virtio"}, Driver{"mmcblk", "mmc"},
+                                        Driver{"xvd", "xen"},   Driver{"loop", "loop"}, Driver{"zram", "zram"},
+                                        Driver{"dm-", "dm"},    Driver{"md", "md"}};
     for (const auto& driver : drivers) {
         if (device.name.starts_with(driver.prefix)) return std::string(driver.transport);
     }
     if (!device.name.starts_with("sd") && !device.name.starts_with("sr")) return {};
-    // The device's place in the tree: .../usb1/1-2/..., .../ata3/host2/..., .../end_device-0:1/ (SAS), .../virtio0/host0/.
+    // The device's place in the tree: .../usb1/1-2/..., .../ata3/host2/..., .../end_device-0:1/ (SAS),
+    // .../virtio0/host0/.
     const auto link = host.read_link("/sys/dev/block/" + attribute(host, device.sysfs + "/dev"));
     if (link) {
         if (link->find("/usb") != std::string::npos) return "usb";
@@ -73,8 +76,8 @@ Disk read_disk(Host& host, const BlockDevice& device) {
     }
     disk.rotational = attribute(host, sysfs + "/queue/rotational") == "1";
     disk.removable = attribute(host, sysfs + "/removable") == "1";
-    disk.is_virtual = !disk.is_multipath && (is_stacked(device.name) || device.name.starts_with("loop") || device.name.starts_with("zram") ||
-                                             device.name.starts_with("ram"));
+    disk.is_virtual = !disk.is_multipath && (is_stacked(device.name) || device.name.starts_with("loop") ||
+                                             device.name.starts_with("zram") || device.name.starts_with("ram"));
     return disk;
 }
 

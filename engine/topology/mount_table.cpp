@@ -25,12 +25,14 @@ MountTable::MountTable(std::vector<MountInfo> mounts) : mounts_(std::move(mounts
     group_superblocks();
 }
 
-// A path walk steps onto whatever is mounted at each folder it passes. So a mount is out of reach when something is mounted
-// over its own root, when another child of its parent lies at or above its target, or when its parent is out of reach by the
-// second rule. Each mount looks only at the folders above it: linear in the depth of paths, not in the number of mounts.
+// A path walk steps onto whatever is mounted at each folder it passes. So a mount is out of reach when something is
+// mounted over its own root, when another child of its parent lies at or above its target, or when its parent is out of
+// reach by the second rule. Each mount looks only at the folders above it: linear in the depth of paths, not in the
+// number of mounts.
 void MountTable::find_reachable() {
     std::unordered_map<int, std::size_t> by_id;
-    std::unordered_map<int, std::unordered_map<std::string_view, std::size_t>> children;  // parent -> target -> last child
+    std::unordered_map<int, std::unordered_map<std::string_view, std::size_t>>
+        children;  // parent -> target -> last child
     for (std::size_t i = 0; i < mounts_.size(); ++i) {
         by_id.emplace(mounts_[i].id, i);
         children[mounts_[i].parent][mounts_[i].target] = i;
@@ -63,7 +65,8 @@ void MountTable::find_reachable() {
     }
     for (std::size_t i = 0; i < mounts_.size(); ++i) {
         const auto own = children.find(mounts_[i].id);
-        const bool covered = own != children.end() && own->second.contains(mounts_[i].target) && own->second.at(mounts_[i].target) != i;
+        const bool covered =
+            own != children.end() && own->second.contains(mounts_[i].target) && own->second.at(mounts_[i].target) != i;
         reachable_[i] = hidden[i] == 0 && !covered;
         if (reachable_[i]) by_target_[mounts_[i].target] = i;
     }
@@ -76,7 +79,8 @@ void MountTable::group_superblocks() {
         if (!reachable_[i]) continue;
         const auto& mount = mounts_[i];
         const auto [entry, is_new] = by_device.emplace(mount.device_number() + " " + mount.fstype, superblocks_.size());
-        if (is_new) superblocks_.push_back({mount.device_number(), mount.fstype, mount.source, mount.super_options, {}});
+        if (is_new)
+            superblocks_.push_back({mount.device_number(), mount.fstype, mount.source, mount.super_options, {}});
         superblocks_[entry->second].mounts.push_back(i);
         superblock_of_[i] = entry->second;
     }

@@ -13,8 +13,8 @@ namespace storpol {
 
 class Host;
 
-// Mount -> superblock -> block device stack -> physical devices, built from a Host's answers. Read on first use and then
-// kept: one run, one topology. A resource that asks nothing of it costs nothing. Block devices: block_device.h.
+// Mount -> superblock -> block device stack -> physical devices, built from a Host's answers. Read on first use and
+// then kept: one run, one topology. A resource that asks nothing of it costs nothing. Block devices: block_device.h.
 class Topology {
   public:
     explicit Topology(Host& host) : host_(&host) {}
@@ -22,8 +22,8 @@ class Topology {
     // The mounts of /proc/self/mountinfo. An Error where that cannot be had (an image, a capture without it).
     const Result<MountTable>& mounts() const;
 
-    // What a resource works out of the host for the whole run, made by `make()` on first use and then kept: one value of
-    // each type. A resource has no state of its own, and its functions need not parse the same files again.
+    // What a resource works out of the host for the whole run, made by `make()` on first use and then kept: one value
+    // of each type. A resource has no state of its own, and its functions need not parse the same files again.
     template <class T, class Make>
     const T& derived(Make make) const {
         auto& kept = derived_[std::type_index(typeid(T))];

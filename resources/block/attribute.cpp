@@ -23,7 +23,8 @@ constexpr std::array attributes{
     BlockAttribute{"max-sectors", "queue/max_sectors_kb", "block", "queue/max_sectors_kb", kib, kib, false},
     BlockAttribute{"discard-max", "queue/discard_max_bytes", "block", "queue/discard_max_bytes", 1, 1, false},
     BlockAttribute{"io-timeout", "queue/io_timeout", "block", "queue/io_timeout", 1000, 1000, false},
-    BlockAttribute{"provisioning-mode", "device/scsi_disk/*/provisioning_mode", "scsi_disk", "provisioning_mode", 1, 1, true},
+    BlockAttribute{"provisioning-mode", "device/scsi_disk/*/provisioning_mode", "scsi_disk", "provisioning_mode", 1, 1,
+                   true},
 };
 
 constexpr std::array<std::string_view, 4> schedulers{"none", "mq-deadline", "kyber", "bfq"};
@@ -33,10 +34,12 @@ std::optional<Key::Objection> object_to_scheduler(const std::string&, const std:
     // The single-queue schedulers went with kernel 5.0; each has a multi-queue successor.
     static constexpr std::array<std::pair<std::string_view, std::string_view>, 4> successors{
         {{"noop", "none"}, {"deadline", "mq-deadline"}, {"cfq", "bfq"}, {"bfq-sq", "bfq"}}};
-    Key::Objection objection{"unknown scheduler " + quote_json(text) + "; schedulers: none, mq-deadline, kyber, bfq", ""};
+    Key::Objection objection{"unknown scheduler " + quote_json(text) + "; schedulers: none, mq-deadline, kyber, bfq",
+                             ""};
     for (const auto& [old_name, new_name] : successors) {
         if (text != old_name) continue;
-        objection.says = "scheduler " + quote_json(text) + " went with kernel 5.0; schedulers: none, mq-deadline, kyber, bfq";
+        objection.says =
+            "scheduler " + quote_json(text) + " went with kernel 5.0; schedulers: none, mq-deadline, kyber, bfq";
         objection.fix = "write \"" + std::string(new_name) + "\"";
     }
     if (objection.fix.empty()) {
@@ -78,9 +81,11 @@ Key match_key() {
         key_of("serial", KeyType::word, "The drive's serial number; a glob."),
         key_of("transport", KeyType::word, "How the drive is attached."),
         key_of("rotational", KeyType::boolean, "What queue/rotational says. It is 1 on most virtual disks."),
-        key_of("removable", KeyType::boolean, "What the kernel's `removable` says: USB sticks and card readers, not most USB disks."),
+        key_of("removable", KeyType::boolean,
+               "What the kernel's `removable` says: USB sticks and card readers, not most USB disks."),
         key_of("virtual", KeyType::boolean,
-               "Devices without hardware of their own: loop, zram, device-mapper, MD. Left alone unless this is true or `name` matches."),
+               "Devices without hardware of their own: loop, zram, device-mapper, MD. Left alone unless this is true "
+               "or `name` matches."),
     };
     match.keys[3].choices = {"nvme", "sata", "sas", "scsi", "usb", "virtio", "mmc", "xen", "loop", "zram", "dm", "md"};
     return match;
@@ -91,8 +96,8 @@ Key match_key() {
 std::optional<Value> BlockAttribute::parse(std::string_view text) const {
     text = trim(text);
     if (key == "scheduler") {
-        // "none [mq-deadline] kyber": the active one in brackets. A device without schedulers shows a plain "none" and takes
-        // any write without effect (block/elevator.c, elv_iosched_store).
+        // "none [mq-deadline] kyber": the active one in brackets. A device without schedulers shows a plain "none" and
+        // takes any write without effect (block/elevator.c, elv_iosched_store).
         const auto open = text.find('[');
         const auto close = text.find(']', open == std::string_view::npos ? 0 : open);
         if (open == std::string_view::npos || close == std::string_view::npos) return std::nullopt;
@@ -129,29 +134,37 @@ bool is_scheduler(std::string_view name) {
 }
 
 Key block_key() {
-    Key scheduler = key_of("scheduler", KeyType::word,
-                           "The I/O scheduler: none, mq-deadline, kyber or bfq. Its module is loaded by the kernel when it is chosen.");
+    Key scheduler = key_of(
+        "scheduler", KeyType::word,
+        "The I/O scheduler: none, mq-deadline, kyber or bfq. Its module is loaded by the kernel when it is chosen.");
     scheduler.check = object_to_scheduler;
     Key mode = key_of("provisioning-mode", KeyType::word,
-                      "How a SCSI or USB disk is told to discard. Forcing a mode on a bridge that does not really have it can lose data: "
+                      "How a SCSI or USB disk is told to discard. Forcing a mode on a bridge that does not really have "
+                      "it can lose data: "
                       "only for models named in `match`, and only when you know the bridge.");
     mode.choices = {"full", "unmap", "writesame_16", "writesame_10", "writesame_zero", "disabled"};
     constexpr std::int64_t hour = 3'600'000'000;
-    Key rule = key_of("block", KeyType::rule_array,
-                      "Settings of the request queue of disks. All matching rules apply; of one key the later rule wins.");
+    Key rule =
+        key_of("block", KeyType::rule_array,
+               "Settings of the request queue of disks. All matching rules apply; of one key the later rule wins.");
     rule.keys = {
         match_key(),
         scheduler,
-        amount("read-ahead", KeyType::size, 0, 1 << 30, "How far sequential reads run ahead. The kernel keeps whole pages."),
-        number("nr-requests", 4, 1 << 20, "Requests a queue may hold. Changing the scheduler resets it; it is set after."),
-        amount("wbt-latency", KeyType::duration, 0, 60'000'000,
-               "Target of writeback throttling: background writes give way when reads take longer. \"0us\" turns it off."),
+        amount("read-ahead", KeyType::size, 0, 1 << 30,
+               "How far sequential reads run ahead. The kernel keeps whole pages."),
+        number("nr-requests", 4, 1 << 20,
+               "Requests a queue may hold. Changing the scheduler resets it; it is set after."),
+        amount(
+            "wbt-latency", KeyType::duration, 0, 60'000'000,
+            "Target of writeback throttling: background writes give way when reads take longer. \"0us\" turns it off."),
         number("rq-affinity", 0, 2, "Where completions run: 0 anywhere, 1 the CPU group that asked, 2 the very CPU."),
         number("nomerges", 0, 2, "Merging of adjacent requests: 0 all, 1 simple ones only, 2 none."),
-        amount("max-sectors", KeyType::size, 4096, 1 << 30, "Largest single request; not above the hardware's own limit."),
+        amount("max-sectors", KeyType::size, 4096, 1 << 30,
+               "Largest single request; not above the hardware's own limit."),
         amount("discard-max", KeyType::size, 1 << 20, std::int64_t{1} << 40,
                "Largest single discard, to shorten the stalls of drives that trim slowly."),
-        amount("io-timeout", KeyType::duration, 1'000'000, hour, "How long a request may take before the driver steps in."),
+        amount("io-timeout", KeyType::duration, 1'000'000, hour,
+               "How long a request may take before the driver steps in."),
         mode,
     };
     return rule;

@@ -10,7 +10,8 @@
 #include "engine/model/condition.h"
 #include "engine/policy/keys.h"
 
-// The attributes of a disk that [[block]] declares: policy key, sysfs file, and how the kernel spells and rounds a value.
+// The attributes of a disk that [[block]] declares: policy key, sysfs file, and how the kernel spells and rounds a
+// value.
 namespace storpol {
 
 struct BlockAttribute {

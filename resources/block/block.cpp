@@ -42,7 +42,9 @@ void note_unmatched(const BlockRule& rule, Notes& notes) {
 }
 
 // Every disk with the wish that wins for it, key by key: later rules beat earlier ones.
-std::vector<Setting> settings_on_disks(const std::vector<BlockRule>& rules, const std::vector<Disk>& disks, const Policy& policy,
+std::vector<Setting> settings_on_disks(const std::vector<BlockRule>& rules,
+                                       const std::vector<Disk>& disks,
+                                       const Policy& policy,
                                        Notes& notes) {
     std::map<std::string, Setting> by_address;
     for (const auto& rule : rules) {
@@ -82,12 +84,14 @@ std::vector<Setting> settings_by_match(const std::vector<BlockRule>& rules, cons
 BlockLineOrder line_order(const std::vector<BlockRule>& rules) {
     BlockLineOrder order;
     for (const auto& rule : rules) {
-        for (const auto& wish : rule.wishes) order.addresses.push_back(rule.address() + "." + std::string(wish.attribute->key));
+        for (const auto& wish : rule.wishes)
+            order.addresses.push_back(rule.address() + "." + std::string(wish.attribute->key));
     }
     return order;
 }
 
-Observation observe_disk(const Setting& setting, const BlockTarget& target, const UdevRulesFiles& rules, Host& host, Notes& notes) {
+Observation observe_disk(
+    const Setting& setting, const BlockTarget& target, const UdevRulesFiles& rules, Host& host, Notes& notes) {
     Observation observation;
     observation[Plane::live] = live_block_reading(host, *target.disk, *target.attribute);
     if (const auto* absent = std::get_if<Absent>(&observation[Plane::live].state)) {
@@ -112,7 +116,10 @@ class BlockResource final : public Resource {
 
     PolicyKeys keys() const override { return {{block_key()}}; }
 
-    std::vector<Setting> settings(const Policy& policy, const Topology& topology, Host& host, Notes& notes) const override {
+    std::vector<Setting> settings(const Policy& policy,
+                                  const Topology& topology,
+                                  Host& host,
+                                  Notes& notes) const override {
         const auto rules = read_block_rules(policy, notes);
         if (rules.empty()) return {};
         topology.derived<BlockLineOrder>([&] { return line_order(rules); });
@@ -120,7 +127,10 @@ class BlockResource final : public Resource {
         return settings_on_disks(rules, block_targets(topology, host).disks(), policy, notes);
     }
 
-    std::vector<Observation> observe(std::span<const Setting> settings, const Topology& topology, Host& host, Notes& notes) const override {
+    std::vector<Observation> observe(std::span<const Setting> settings,
+                                     const Topology& topology,
+                                     Host& host,
+                                     Notes& notes) const override {
         if (settings.empty()) return {};
         const auto& targets = block_targets(topology, host);
         const auto rules = read_udev_files(host);
@@ -150,7 +160,7 @@ class BlockResource final : public Resource {
                 judge_for_disk(host, rules, disk, attribute);
             }
         }
-        SchedulerSupport(host).is_available("bfq");
+        survey_block_remedy(host);
     }
 };
 

@@ -11,8 +11,9 @@ namespace storpol {
 namespace {
 
 // man 7 udev "RULES FILES"; /lib only where it is a folder of its own.
-constexpr std::array<std::string_view, 5> rules_directories{"/etc/udev/rules.d", "/run/udev/rules.d", "/usr/local/lib/udev/rules.d",
-                                                            "/usr/lib/udev/rules.d", "/lib/udev/rules.d"};
+constexpr std::array<std::string_view, 5> rules_directories{"/etc/udev/rules.d", "/run/udev/rules.d",
+                                                            "/usr/local/lib/udev/rules.d", "/usr/lib/udev/rules.d",
+                                                            "/lib/udev/rules.d"};
 
 // Only a rule that names an attribute, or something that runs, can set one: the other files need no parsing.
 bool can_set_attributes(std::string_view text) {
@@ -23,7 +24,8 @@ std::map<std::string, std::string> read_udev_database(Host& host, const Disk& di
     std::map<std::string, std::string> properties;
     const auto number = host.read_file(disk.device.sysfs + "/dev");
     // One file per device, "E:KEY=value" lines (systemd src/libsystemd/sd-device/device-private.c).
-    const auto text = number ? host.read_file("/run/udev/data/b" + std::string(trim(*number))) : Result<std::string>(fail(ErrorKind::no_such_file, ""));
+    const auto text = number ? host.read_file("/run/udev/data/b" + std::string(trim(*number)))
+                             : Result<std::string>(fail(ErrorKind::no_such_file, ""));
     complete = text.has_value();
     if (!text) return properties;
     for (const auto line : split_lines(*text)) {
@@ -58,7 +60,9 @@ UdevDevice device_for(Host& host, const Disk& disk, const BlockAttribute& attrib
     };
     if (attribute.subsystem == "block") {
         device.kernel = disk.device.name;
-        device.attribute = [&host, sysfs](std::string_view name) { return read_attribute(host, sysfs + "/" + std::string(name)); };
+        device.attribute = [&host, sysfs](std::string_view name) {
+            return read_attribute(host, sysfs + "/" + std::string(name));
+        };
         return device;
     }
     // The scsi_disk device is another one, below the same disk: its attributes stand beside the one asked for.
@@ -70,7 +74,9 @@ UdevDevice device_for(Host& host, const Disk& disk, const BlockAttribute& attrib
     if (const auto path = attribute_path(host, disk, attribute)) {
         const auto folder = path->substr(0, path->rfind('/'));
         device.kernel = folder.substr(folder.rfind('/') + 1);
-        device.attribute = [&host, folder](std::string_view name) { return read_attribute(host, folder + "/" + std::string(name)); };
+        device.attribute = [&host, folder](std::string_view name) {
+            return read_attribute(host, folder + "/" + std::string(name));
+        };
     }
     return device;
 }
@@ -95,7 +101,8 @@ Reading live_block_reading(Host& host, const Disk& disk, const BlockAttribute& a
     }
     if (!text) return {Unknown{text.error().what}, *path, {}};
     const auto value = attribute.parse(*text);
-    if (!value && attribute.key == "scheduler") return {Absent{disk.name + " has no I/O scheduler: its driver takes none"}, *path, {}};
+    if (!value && attribute.key == "scheduler")
+        return {Absent{disk.name + " has no I/O scheduler: its driver takes none"}, *path, {}};
     if (!value) return {Unknown{"the kernel's text is not a value: " + printable(trim(*text))}, *path, {}};
     return {Found{*value, std::string(trim(*text))}, *path, {}};
 }
@@ -106,7 +113,7 @@ UdevRulesFiles read_udev_files(Host& host, std::optional<std::string> own) {
     UdevRulesFiles read;
     for (const auto directory : rules_directories) {
         const auto names = host.list(directory);
-        if (!names && names.error().kind == ErrorKind::denied) read.unreadable.emplace_back(directory);
+        if (!names && names.error().kind != ErrorKind::no_such_file) read.unreadable.emplace_back(directory);
         if (!names) continue;
         for (const auto& name : *names) {
             if (name.ends_with(".rules")) by_name.emplace(name, std::string(directory) + "/" + name);
@@ -119,29 +126,39 @@ UdevRulesFiles read_udev_files(Host& host, std::optional<std::string> own) {
             continue;
         }
         const auto file = host.read_file_resolved(path);
-        if (!file && file.error().kind != ErrorKind::no_such_file) read.unreadable.push_back(path);  // a dangling link only hides
+        if (!file && file.error().kind != ErrorKind::no_such_file)
+            read.unreadable.push_back(path);  // a dangling link only hides
         if (file && can_set_attributes(file->bytes)) read.files.push_back({file->path, parse_udev_rules(file->bytes)});
     }
     return read;
 }
 
 UdevOutcome judge_for_disk(Host& host, const UdevRulesFiles& rules, const Disk& disk, const BlockAttribute& attribute) {
-    return judge_udev_rules(rules.files, device_for(host, disk, attribute), attribute.udev, [&](std::string_view value) {
-        if (attribute.key == "scheduler") return is_scheduler(value);
-        return attribute.is_word || parse_int(value).has_value();
-    });
+    return judge_udev_rules(rules.files, device_for(host, disk, attribute), attribute.udev,
+                            [&](std::string_view value) {
+                                if (attribute.key == "scheduler") return is_scheduler(value);
+                                return attribute.is_word || parse_int(value).has_value();
+                            });
 }
 
-Reading persisted_block_reading(const UdevRulesFiles& rules, const UdevOutcome& outcome, const BlockAttribute& attribute) {
-    if (!rules.unreadable.empty()) return {Unknown{"cannot read " + rules.unreadable.front() + ", which may set it"}, rules.unreadable.front(), {}};
+Reading persisted_block_reading(const UdevRulesFiles& rules,
+                                const UdevOutcome& outcome,
+                                const BlockAttribute& attribute) {
+    if (!rules.unreadable.empty())
+        return {
+            Unknown{"cannot read " + rules.unreadable.front() + ", which may set it"}, rules.unreadable.front(), {}};
     switch (outcome.kind) {
-        case UdevOutcome::Kind::unset: return {Unset{}, "", outcome.shadows};
-        case UdevOutcome::Kind::unknown: return {Unknown{outcome.why}, outcome.source, outcome.shadows};
-        case UdevOutcome::Kind::set: break;
+        case UdevOutcome::Kind::unset:
+            return {Unset{}, "", outcome.shadows};
+        case UdevOutcome::Kind::unknown:
+            return {Unknown{outcome.why}, outcome.source, outcome.shadows};
+        case UdevOutcome::Kind::set:
+            break;
     }
     if (attribute.is_word) return {Found{outcome.value, ""}, outcome.source, outcome.shadows};
     const auto number = parse_int(outcome.value);
-    if (!number) return {Unknown{"the rule's value is no number: " + printable(outcome.value)}, outcome.source, outcome.shadows};
+    if (!number)
+        return {Unknown{"the rule's value is no number: " + printable(outcome.value)}, outcome.source, outcome.shadows};
     return {Found{attribute.rounded(Value{*number * attribute.unit}), outcome.value}, outcome.source, outcome.shadows};
 }
 

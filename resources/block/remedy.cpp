@@ -39,24 +39,29 @@ struct RuleLine {
 
 std::string render_line(const BlockAttribute& attribute, const std::string& match, const std::string& value) {
     // The boot adds devices, a later trigger changes them; partitions have no queue of their own.
-    const std::string devices = attribute.subsystem == "block" ? "SUBSYSTEM==\"block\", ENV{DEVTYPE}==\"disk\", "
-                                                               : "SUBSYSTEM==\"" + std::string(attribute.subsystem) + "\", ";
-    return "ACTION==\"add|change\", " + devices + match + ", ATTR{" + std::string(attribute.udev) + "}=" + quote_udev(value);
+    const std::string devices = attribute.subsystem == "block"
+                                    ? "SUBSYSTEM==\"block\", ENV{DEVTYPE}==\"disk\", "
+                                    : "SUBSYSTEM==\"" + std::string(attribute.subsystem) + "\", ";
+    return "ACTION==\"add|change\", " + devices + match + ", ATTR{" + std::string(attribute.udev) +
+           "}=" + quote_udev(value);
 }
 
 // The rule's own words where udev has them and can decide; else this disk by its WWN or serial.
 std::optional<RuleLine> line_for(const Setting& setting, const BlockTarget& target, const std::string& value) {
     const auto rule = parse_rule_address(setting.own_address);
     const bool is_bound = !std::holds_alternative<Is>(setting.condition);
-    const bool named_by_mapping = rule && rule->name && target.disk != nullptr && !glob_match(*rule->name, target.disk->device.name);
+    const bool named_by_mapping =
+        rule && rule->name && target.disk != nullptr && !glob_match(*rule->name, target.disk->device.name);
     if (rule && !is_bound && !named_by_mapping) {
-        if (const auto match = rule->udev_match()) return RuleLine{setting.own_address, render_line(*target.attribute, *match, value), ""};
+        if (const auto match = rule->udev_match())
+            return RuleLine{setting.own_address, render_line(*target.attribute, *match, value), ""};
     }
     if (target.disk == nullptr) return std::nullopt;
     const auto match = udev_match_of(*target.disk);
     if (!match) return std::nullopt;
     const auto* why = is_bound ? "udev cannot compare numbers" : "udev has no words for the rule's match";
-    return RuleLine{setting.address, render_line(*target.attribute, *match, value), std::string(why) + ", so the line names this one disk"};
+    return RuleLine{setting.address, render_line(*target.attribute, *match, value),
+                    std::string(why) + ", so the line names this one disk"};
 }
 
 class Planner {
@@ -102,7 +107,8 @@ class Planner {
     void write_live(const Difference& difference) {
         const auto target = targets_.of(*difference.setting);
         const auto path = attribute_path(host_, *target.disk, *target.attribute);
-        const auto status = path ? host_.stat(*path) : Result<FileStat>(fail(ErrorKind::no_such_file, "no such attribute"));
+        const auto status =
+            path ? host_.stat(*path) : Result<FileStat>(fail(ErrorKind::no_such_file, "no such attribute"));
         if (status && (status->mode & 0222U) == 0) {
             return remedy_.gaps.push_back(gap_of(difference, *path + " is read-only on this kernel"));
         }
@@ -111,7 +117,8 @@ class Planner {
         action.target = *path;
         action.step = WriteAttribute{*path, target.attribute->render(*value_for(difference.wanted()))};
         action.serves = {{difference.setting->address, Plane::live}};
-        action.says = "set " + std::string(target.attribute->key) + " of " + target.disk->name + " to " + std::get<WriteAttribute>(action.step).value;
+        action.says = "set " + std::string(target.attribute->key) + " of " + target.disk->name + " to " +
+                      std::get<WriteAttribute>(action.step).value;
         if (target.attribute->key == "scheduler") {
             action.undo = undo_of_scheduler(*target.disk, *path);
         } else {
@@ -129,7 +136,8 @@ class Planner {
         if (!old) return undo;
         undo.emplace_back(WriteAttribute{path, to_text(*old)});
         const auto requests_path = disk.device.sysfs + "/queue/nr_requests";
-        if (const auto requests = host_.read_file(requests_path)) undo.emplace_back(WriteAttribute{requests_path, std::string(trim(*requests))});
+        if (const auto requests = host_.read_file(requests_path))
+            undo.emplace_back(WriteAttribute{requests_path, std::string(trim(*requests))});
         return undo;
     }
 
@@ -138,24 +146,29 @@ class Planner {
         std::map<std::string, RuleLine> lines;
         for (const auto* difference : differences) {
             const auto target = targets_.of(*difference->setting);
-            const auto line = line_for(*difference->setting, target, target.attribute->render(*value_for(difference->wanted())));
+            const auto line =
+                line_for(*difference->setting, target, target.attribute->render(*value_for(difference->wanted())));
             if (!line) {
-                remedy_.gaps.push_back(gap_of(*difference, "udev cannot tell this device from others: it has neither WWN nor serial"));
+                remedy_.gaps.push_back(
+                    gap_of(*difference, "udev cannot tell this device from others: it has neither WWN nor serial"));
                 continue;
             }
             by_line[line->address].push_back(difference);
             lines.insert_or_assign(line->address, *line);
         }
-        for (const auto& [address, line] : lines) static_cast<void>(own_.set("", address, {line.text}));
+        std::vector<RuleLine> in_order;
+        for (const auto& [address, line] : lines) in_order.push_back(line);
+        std::ranges::stable_sort(in_order, {}, [this](const RuleLine& line) { return rank(line.address); });
+        for (const auto& line : in_order) static_cast<void>(own_.set("", line.address, {line.text}));
         const auto moved = put_in_order();
         const auto then = read_udev_files(host_, own_.render());
-        for (const auto& [address, line] : lines) add_line(line, by_line[address], then);
+        for (const auto& line : in_order) add_line(line, by_line[line.address], then);
         if (remedy_.actions.empty()) return;
-        for (const auto& entry : moved) move_to_end(entry);
+        for (const auto& entry : moved) move_to_end(entry, moved.front());
     }
 
-    // The place of a line among ours: first what this policy does not name, then the policy's rules in its order, then lines
-    // for one disk, which are exceptions to them.
+    // The place of a line among ours: first what this policy does not name, then the policy's rules in its order, then
+    // lines for one disk, which are exceptions to them.
     std::size_t rank(const std::string& address) const {
         const auto at = std::ranges::find(order_, address);
         if (at != order_.end()) return 1 + static_cast<std::size_t>(at - order_.begin());
@@ -176,21 +189,23 @@ class Planner {
     }
 
     // As edits of the file, beside the action that made the move necessary.
-    void move_to_end(const OwnFile::Entry& entry) {
+    void move_to_end(const OwnFile::Entry& entry, const OwnFile::Entry& first) {
         Action action;
         action.verb = Verb::drop_in;
         action.target = block_rules_path;
         action.when = When::next_boot;
         action.serves = remedy_.actions.back().serves;
-        action.says = "keep the lines in the policy's order";
+        if (&entry == &first) action.says = "keep the lines in the policy's order";
         for (const auto& lines : {std::vector<std::string>{}, entry.lines}) {
-            action.step = EditFile{std::string(block_rules_path), digest_, OwnLines{entry.address, entry.section, lines}};
+            action.step =
+                EditFile{std::string(block_rules_path), digest_, OwnLines{entry.address, entry.section, lines}};
             remedy_.actions.push_back(action);
+            action.says.clear();
         }
     }
 
-    // Our line, unless the rules with it still come to something else: then it is said who wins, and a line that is there
-    // already is left alone.
+    // Our line, unless the rules with it still come to something else: then it is said who wins, and a line that is
+    // there already is left alone.
     void add_line(const RuleLine& line, const std::vector<const Difference*>& differences, const UdevRulesFiles& then) {
         Action action;
         action.verb = Verb::drop_in;
@@ -201,7 +216,8 @@ class Planner {
             if (target.disk != nullptr) {
                 const auto outcome = judge_for_disk(host_, then, *target.disk, *target.attribute);
                 if (outcome.kind == UdevOutcome::Kind::unknown || !outcome.source.starts_with(block_rules_path)) {
-                    remedy_.gaps.push_back(gap_of(*difference, "overridden by " + (outcome.source.empty() ? "other rules" : outcome.source)));
+                    remedy_.gaps.push_back(gap_of(
+                        *difference, "overridden by " + (outcome.source.empty() ? "other rules" : outcome.source)));
                     continue;
                 }
             }
@@ -209,7 +225,8 @@ class Planner {
         }
         if (action.serves.empty()) return;
         action.step = EditFile{std::string(block_rules_path), digest_, OwnLines{line.address, "", {line.text}}};
-        action.says = "let udev set it at boot and when the disk appears" + (line.note.empty() ? "" : " (" + line.note + ")");
+        action.says =
+            "let udev set it at boot and when the disk appears" + (line.note.empty() ? "" : " (" + line.note + ")");
         remedy_.actions.push_back(std::move(action));
     }
 
@@ -250,7 +267,8 @@ SchedulerSupport::SchedulerSupport(Host& host) {
     }
     kernel_ = release;
     for (const auto* list : {"/modules.builtin", "/modules.dep"}) {
-        if (const auto text = host.read_file("/lib/modules/" + release + list)) modules_ = modules_.value_or("") + *text;
+        if (const auto text = host.read_file("/lib/modules/" + release + list))
+            modules_ = modules_.value_or("") + *text;
     }
     for (const auto& disk : list_disks(host)) {
         if (const auto offered = host.read_file(disk.sysfs + "/queue/scheduler")) loaded_.push_back(*offered);
@@ -267,10 +285,14 @@ bool SchedulerSupport::is_available(std::string_view scheduler) const {
 }
 
 Reading own_rule_reading(const Setting& setting, const UdevRulesFiles& rules) {
-    const BlockTarget target{nullptr, find_block_attribute(std::string_view(setting.address).substr(setting.address.rfind('.') + 1))};
+    const BlockTarget target{
+        nullptr, find_block_attribute(std::string_view(setting.address).substr(setting.address.rfind('.') + 1))};
     const auto value = value_for(setting.condition);
     const auto line = value ? line_for(setting, target, target.attribute->render(*value)) : std::nullopt;
     const auto wanted = line ? parse_udev_rules(line->text) : UdevRules{};
+    if (!rules.unreadable.empty())
+        return {
+            Unknown{"cannot read " + rules.unreadable.front() + ", which may set it"}, rules.unreadable.front(), {}};
     Reading reading{Unset{}, "", {}};
     for (const auto& file : rules.files) {
         for (const auto& rule : file.rules.rules) {
@@ -282,7 +304,10 @@ Reading own_rule_reading(const Setting& setting, const UdevRulesFiles& rules) {
             if (!wanted.rules.empty() && rule.tokens == wanted.rules.front().tokens) {
                 reading = {Found{*value, sets->value}, source, {}};
             } else if (file.path > block_rules_path && !std::holds_alternative<Unset>(reading.state)) {
-                reading = {Unknown{"whether the later rule at " + source + " meets the same disks is only known with the disks"}, source, {}};
+                reading = {Unknown{"whether the later rule at " + source +
+                                   " meets the same disks is only known with the disks"},
+                           source,
+                           {}};
             }
         }
     }
@@ -291,6 +316,22 @@ Reading own_rule_reading(const Setting& setting, const UdevRulesFiles& rules) {
 
 const BlockTargets& block_targets(const Topology& topology, Host& host) {
     return topology.derived<BlockTargets>([&] { return BlockTargets(host); });
+}
+
+void survey_block_remedy(Host& host) {
+    const SchedulerSupport schedulers(host);
+    static_cast<void>(schedulers.is_available("bfq"));
+    read_udev_files(host, "");
+    for (const auto& disk : read_disks(host)) {
+        for (const auto& attribute : block_attributes()) {
+            if (const auto path = attribute_path(host, disk, attribute)) host.stat(*path);
+        }
+        // What a rule of ours may match by.
+        for (const auto* above : {"/", "/device/", "/device/device/"}) {
+            for (const auto* name : {"model", "serial", "wwid"}) host.read_file(disk.device.sysfs + above + name);
+        }
+    }
+    host.read_file(block_rules_path);
 }
 
 Remedy block_remedy(std::span<const Difference> differences, const Topology& topology, Host& host) {

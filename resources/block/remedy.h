@@ -25,13 +25,16 @@ struct BlockTarget {
     const Disk* disk = nullptr;  // none where the address is a match (an image)
     const BlockAttribute* attribute = nullptr;
 };
+
 class BlockTargets {
   public:
     explicit BlockTargets(Host& host);
     BlockTargets(const BlockTargets&) = delete;  // the table points into the disks
     BlockTargets(BlockTargets&&) = default;
     BlockTarget of(const Setting& setting) const;
+
     bool is_of_disk(const std::string& address) const { return by_address_.contains(address); }
+
     const std::vector<Disk>& disks() const { return disks_; }
 
   private:
@@ -47,12 +50,13 @@ struct BlockLineOrder {
     std::vector<std::string> addresses;
 };
 
-// Which schedulers the kernel has built in or can load (modules.builtin and modules.dep of its release; under an image the
-// newest release there). Where neither file can be read every scheduler counts as available: the kernel decides.
+// Which schedulers the kernel has built in or can load (modules.builtin and modules.dep of its release; under an image
+// the newest release there). Where neither file can be read every scheduler counts as available: the kernel decides.
 class SchedulerSupport {
   public:
     explicit SchedulerSupport(Host& host);
     bool is_available(std::string_view scheduler) const;
+
     const std::string& kernel() const { return kernel_; }
 
   private:
@@ -61,8 +65,12 @@ class SchedulerSupport {
     std::vector<std::string> loaded_;  // what the disks offer: loaded already
 };
 
-// The persisted reading of a setting that is known by its match: our own line, as long as no later file can set the same.
+// The persisted reading of a setting that is known by its match: our own line, as long as no later file can set the
+// same.
 Reading own_rule_reading(const Setting& setting, const UdevRulesFiles& rules);
+
+// Asks what block_remedy() may ask, for captures.
+void survey_block_remedy(Host& host);
 
 Remedy block_remedy(std::span<const Difference> differences, const Topology& topology, Host& host);
 

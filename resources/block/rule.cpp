@@ -134,7 +134,9 @@ void check_provisioning(const BlockRule& rule, Notes& notes) {
         if (names_model) continue;
         PolicyError error;
         error.where = wish.place;
-        error.says = "provisioning-mode can lose data on a bridge that only claims to unmap, so it is taken for named models alone";
+        error.says =
+            "provisioning-mode can lose data on a bridge that only claims to unmap, so it is taken for named models "
+            "alone";
         error.fix = "add the model to match, such as model = \"Portable SSD T5\"";
         error.width = static_cast<int>(wish.text.size()) + 2;
         notes.add(error);
@@ -227,7 +229,8 @@ std::optional<std::string> udev_match_of(const Disk& disk) {
         return term("ENV{DM_UUID}", udev_pattern(disk.identity));
     }
     if (!disk.wwn.empty() && has_udev_spelling(disk.wwn)) {
-        // nvme has wwid beside the disk's own files, SCSI disks below device/ (drivers/nvme/host/sysfs.c, scsi_sysfs.c).
+        // nvme has wwid beside the disk's own files, SCSI disks below device/ (drivers/nvme/host/sysfs.c,
+        // scsi_sysfs.c).
         return term(kernel.starts_with("nvme") ? "ATTR{wwid}" : "ATTRS{wwid}", udev_pattern(disk.wwn));
     }
     if (!disk.serial.empty() && has_udev_spelling(disk.serial)) {

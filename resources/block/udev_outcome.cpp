@@ -2,6 +2,7 @@
 #include "resources/block/udev_outcome.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "engine/base/text.h"
@@ -18,7 +19,9 @@ Truth both(Truth a, Truth b) {
 // Walks the rules as udev does: in order, following GOTO, keeping what rules before put into ENV and ATTR.
 class Judge {
   public:
-    Judge(const UdevDevice& device, std::string_view attribute, const std::function<bool(std::string_view)>& is_effective)
+    Judge(const UdevDevice& device,
+          std::string_view attribute,
+          const std::function<bool(std::string_view)>& is_effective)
         : device_(device), attribute_(attribute), is_effective_(is_effective) {}
 
     void take(const UdevFile& file) {
@@ -66,7 +69,8 @@ class Judge {
             return udev_glob_match(token.value, text, token.ignores_case) ? Truth::yes : Truth::no;
         };
         // The boot sends `add`, a later trigger `change`: a rule for either counts.
-        if (token.key == "ACTION") return is("add") == Truth::yes || is("change") == Truth::yes ? Truth::yes : Truth::no;
+        if (token.key == "ACTION")
+            return is("add") == Truth::yes || is("change") == Truth::yes ? Truth::yes : Truth::no;
         if (token.key == "KERNEL") return is(device_.kernel);
         if (token.key == "SUBSYSTEM") return is(device_.subsystem);
         if (token.key == "DEVPATH") return device_.devpath.empty() ? Truth::maybe : is(device_.devpath);
@@ -74,8 +78,28 @@ class Judge {
         if (token.key == "ATTR") return judge_attribute(token, device_.attribute);
         if (token.key == "ATTRS") return judge_attribute(token, device_.parent_attribute);
         if (token.key == "KERNELS" && is(device_.kernel) == Truth::yes) return Truth::yes;
-        if (token.key == "SUBSYSTEMS" && is(device_.subsystem) == Truth::yes) return Truth::yes;
+        if (token.key == "SUBSYSTEMS") return is(device_.subsystem) == Truth::yes ? Truth::yes : judge_bus(token);
         return Truth::maybe;
+    }
+
+    // The buses that a disk's place in the device tree tells of; others may lie above it all the same.
+    Truth judge_bus(const UdevToken& token) const {
+        if (device_.devpath.empty()) return Truth::maybe;
+
+        struct Bus {
+            std::string_view name;
+            std::string_view part;
+        };
+
+        static constexpr std::array buses{Bus{"usb", "/usb"}, Bus{"nvme", "/nvme/"},    Bus{"scsi", "/target"},
+                                          Bus{"pci", "/pci"}, Bus{"virtio", "/virtio"}, Bus{"mmc", "/mmc_host/"}};
+        std::size_t known = 0;
+        for (const auto& bus : buses) {
+            if (!udev_glob_match(token.value, std::string(bus.name), token.ignores_case)) continue;
+            if (device_.devpath.find(bus.part) != std::string::npos) return Truth::yes;
+            ++known;
+        }
+        return known == split(token.value, '|').size() ? Truth::no : Truth::maybe;
     }
 
     Truth judge_property(const UdevToken& token) const {
@@ -125,7 +149,8 @@ class Judge {
 
     void write(const UdevToken& token, Truth truth, const std::string& source) {
         if (truth == Truth::maybe) {
-            return be_unknown(source, "whether the rule at " + source + " applies cannot be known without running udev");
+            return be_unknown(source,
+                              "whether the rule at " + source + " applies cannot be known without running udev");
         }
         if (token.value.find_first_of("$%") != std::string::npos) {
             return be_unknown(source, "the rule at " + source + " puts its value together when it runs");
@@ -164,7 +189,9 @@ class Judge {
 
 }  // namespace
 
-UdevOutcome judge_udev_rules(const std::vector<UdevFile>& files, const UdevDevice& device, std::string_view attribute,
+UdevOutcome judge_udev_rules(const std::vector<UdevFile>& files,
+                             const UdevDevice& device,
+                             std::string_view attribute,
                              const std::function<bool(std::string_view)>& is_effective) {
     Judge judge(device, attribute, is_effective);
     for (const auto& file : files) judge.take(file);

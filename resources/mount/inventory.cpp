@@ -24,7 +24,8 @@ bool has_option(std::string_view options, std::string_view word) {
     return std::ranges::any_of(split_options(options), [&](std::string_view option) { return option == word; });
 }
 
-// A mount of a folder or a file of a filesystem that is mounted elsewhere. For btrfs the root of a mount is its subvolume.
+// A mount of a folder or a file of a filesystem that is mounted elsewhere. For btrfs the root of a mount is its
+// subvolume.
 bool is_bind(const MountInfo& mount) {
     if (mount.root == "/") return false;
     if (mount.fstype != "btrfs") return true;
@@ -45,7 +46,8 @@ class Collector {
     MountInventory collect() {
         read_fstab();
         units_ = read_mount_units(host_);
-        if (inventory_.unreadable.empty() && !units_.unreadable.empty()) inventory_.unreadable = units_.unreadable.front();
+        if (inventory_.unreadable.empty() && !units_.unreadable.empty())
+            inventory_.unreadable = units_.unreadable.front();
         if (topology_.mounts()) take_live_mounts(*topology_.mounts());
         take_fstab_lines();
         take_units();
@@ -59,7 +61,8 @@ class Collector {
         inventory_.fstab_digest = no_file_digest;
         const auto file = host_.read_file_resolved("/etc/fstab");
         if (!file) {
-            if (file.error().kind != ErrorKind::no_such_file) inventory_.unreadable = "/etc/fstab: " + file.error().what;
+            if (file.error().kind != ErrorKind::no_such_file)
+                inventory_.unreadable = "/etc/fstab: " + file.error().what;
             return;
         }
         inventory_.fstab_path = file->path;
@@ -67,7 +70,9 @@ class Collector {
         inventory_.fstab = parse_fstab(file->bytes);
     }
 
-    void leave_out(std::string target, std::string why) { inventory_.left_out.push_back({std::move(target), std::move(why)}); }
+    void leave_out(std::string target, std::string why) {
+        inventory_.left_out.push_back({std::move(target), std::move(why)});
+    }
 
     void take_live_mounts(const MountTable& table) {
         for (const auto& superblock : table.superblocks()) {
@@ -152,8 +157,12 @@ class Collector {
         mount.root_flags = std::move(source);
     }
 
-    // Joins a line or unit to the mount at its target, or to a filesystem known by the same source, or makes one of its own.
-    ManagedMount& add_source(const std::string& target, const std::string& fstype, const std::string& what, OptionSource source) {
+    // Joins a line or unit to the mount at its target, or to a filesystem known by the same source, or makes one of its
+    // own.
+    ManagedMount& add_source(const std::string& target,
+                             const std::string& fstype,
+                             const std::string& what,
+                             OptionSource source) {
         const auto known = by_target_.find(target);
         const bool same = known != by_target_.end() && agrees(inventory_.filesystems[known->second.first], fstype);
         if (same) {
@@ -163,10 +172,17 @@ class Collector {
             by_source_.emplace(what, known->second.first);
             return mount;
         }
+        // The line is what the policy is about; what lies over its mount for now is not.
+        const bool covered = known != by_target_.end();
+        if (covered) {
+            leave_out(target, "mounted over what " + source.describe() + " describes");
+            at(known->second).is_covering = true;
+            by_target_.erase(known);
+        }
         ManagedMount mount;
         mount.target = target;
         mount.source = what;
-        mount.not_live = known == by_target_.end() ? "not mounted" : "something else is mounted there";
+        mount.not_live = covered ? "something else is mounted there" : "not mounted";
         mount.sources.push_back(std::move(source));
         const auto relative = by_source_.find(what);
         const bool joins = relative != by_source_.end() && agrees(inventory_.filesystems[relative->second], fstype);
@@ -183,21 +199,33 @@ class Collector {
         return mounts.back();
     }
 
-    // A line may leave the type open ("auto", "ext4,xfs"); ext2 and ext3 are mounted by the ext4 driver under their own names.
+    // A line may leave the type open ("auto", "ext4,xfs"); ext2 and ext3 are mounted by the ext4 driver under their own
+    // names.
     static bool agrees(const ManagedFilesystem& filesystem, const std::string& fstype) {
-        if (fstype == "auto" || fstype == "none" || filesystem.fstype == "auto" || fstype == filesystem.fstype) return true;
+        if (fstype == "auto" || fstype == "none" || filesystem.fstype == "auto" || fstype == filesystem.fstype)
+            return true;
         const auto types = split(fstype, ',');
         return std::ranges::find(types, std::string_view(filesystem.fstype)) != types.end();
     }
 
-    ManagedMount& at(std::pair<std::size_t, std::size_t> position) { return inventory_.filesystems[position.first].mounts[position.second]; }
+    ManagedMount& at(std::pair<std::size_t, std::size_t> position) {
+        return inventory_.filesystems[position.first].mounts[position.second];
+    }
 
     void finish() {
         for (auto& filesystem : inventory_.filesystems) {
-            std::ranges::stable_sort(filesystem.mounts, {}, [](const ManagedMount& mount) { return std::pair(mount.is_bind, mount.target.size()); });
+            std::erase_if(filesystem.mounts, [](const ManagedMount& mount) { return mount.is_covering; });
+        }
+        std::erase_if(inventory_.filesystems,
+                      [](const ManagedFilesystem& filesystem) { return filesystem.mounts.empty(); });
+        for (auto& filesystem : inventory_.filesystems) {
+            std::ranges::stable_sort(filesystem.mounts, {}, [](const ManagedMount& mount) {
+                return std::pair(mount.is_bind, mount.target.size());
+            });
             filesystem.device = device_of(filesystem);
         }
-        std::ranges::stable_sort(inventory_.filesystems, {}, [](const ManagedFilesystem& filesystem) { return filesystem.target(); });
+        std::ranges::stable_sort(inventory_.filesystems, {},
+                                 [](const ManagedFilesystem& filesystem) { return filesystem.target(); });
         std::ranges::stable_sort(inventory_.left_out, {}, [](const LeftOut& left) { return left.target; });
     }
 
@@ -218,7 +246,7 @@ class Collector {
     MountUnits units_;
     MountInventory inventory_;
     std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> by_target_;  // -> filesystem, mount
-    std::unordered_map<std::string, std::size_t> by_source_;                          // fstab's or a unit's text -> filesystem
+    std::unordered_map<std::string, std::size_t> by_source_;  // fstab's or a unit's text -> filesystem
 };
 
 }  // namespace
@@ -232,15 +260,16 @@ const MountInventory& mount_inventory(const Topology& topology, Host& host) {
 }
 
 bool is_block_filesystem(std::string_view fstype) {
-    static constexpr std::array<std::string_view, 12> types{"ext2", "ext3", "ext4",  "xfs",   "btrfs", "f2fs",
+    static constexpr std::array<std::string_view, 12> types{"ext2", "ext3",  "ext4",  "xfs",   "btrfs", "f2fs",
                                                             "vfat", "msdos", "exfat", "ntfs3", "jfs",   "bcachefs"};
     return is_one_of(fstype, types);
 }
 
 bool is_pseudo_filesystem(std::string_view fstype) {
-    static constexpr std::array<std::string_view, 22> types{"tmpfs",      "ramfs",     "devtmpfs", "proc",    "sysfs",     "devpts",     "cgroup",      "cgroup2",
-                                                            "pstore",     "efivarfs",  "bpf",      "debugfs", "tracefs",   "securityfs", "configfs",    "fusectl",
-                                                            "hugetlbfs",  "mqueue",    "rpc_pipefs", "nsfs",  "selinuxfs", "binfmt_misc"};
+    static constexpr std::array<std::string_view, 22> types{
+        "tmpfs",     "ramfs",    "devtmpfs",   "proc",    "sysfs",     "devpts",     "cgroup",   "cgroup2",
+        "pstore",    "efivarfs", "bpf",        "debugfs", "tracefs",   "securityfs", "configfs", "fusectl",
+        "hugetlbfs", "mqueue",   "rpc_pipefs", "nsfs",    "selinuxfs", "binfmt_misc"};
     return is_one_of(fstype, types);
 }
 
@@ -249,8 +278,10 @@ std::optional<std::string> reason_to_leave_out(std::string_view fstype) {
         std::span<const std::string_view> types;
         std::string_view why;
     };
-    static constexpr std::array<std::string_view, 16> network{"nfs", "nfs4", "cifs", "smb3",   "smbfs",     "ceph", "9p",     "afs",
-                                                              "coda", "lustre", "glusterfs", "beegfs", "gfs2", "ocfs2", "virtiofs", "orangefs"};
+
+    static constexpr std::array<std::string_view, 16> network{
+        "nfs",  "nfs4",   "cifs",      "smb3",   "smbfs", "ceph",  "9p",       "afs",
+        "coda", "lustre", "glusterfs", "beegfs", "gfs2",  "ocfs2", "virtiofs", "orangefs"};
     static constexpr std::array<std::string_view, 3> stacked{"overlay", "ecryptfs", "aufs"};
     static constexpr std::array<std::string_view, 5> images{"squashfs", "erofs", "cramfs", "romfs", "composefs"};
     static constexpr std::array<std::string_view, 2> media{"iso9660", "udf"};
@@ -265,7 +296,8 @@ std::optional<std::string> reason_to_leave_out(std::string_view fstype) {
     }
     if (fstype == "autofs") return "autofs: an automount point, not a filesystem";
     if (fstype == "zfs") return "zfs: dataset properties, not mount options";
-    if (fstype.starts_with("fuse") && fstype != "fuseblk") return std::string(fstype) + ": a program in user space serves it";
+    if (fstype.starts_with("fuse") && fstype != "fuseblk")
+        return std::string(fstype) + ": a program in user space serves it";
     if (fstype == "none") return "no filesystem type";
     return std::nullopt;
 }

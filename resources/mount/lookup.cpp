@@ -37,7 +37,8 @@ MountWish wish_of(const Setting& setting, std::string_view fstype, std::string p
         wish.why = quote_json(setting.wanted) + " is not an option of " + std::string(fstype);
     } else {
         wish.kind = MountWish::Kind::unknown;
-        wish.why = "what " + quote_json(setting.wanted) + " means on " + std::string(fstype) + " is not in the option table";
+        wish.why =
+            "what " + quote_json(setting.wanted) + " means on " + std::string(fstype) + " is not in the option table";
     }
     wish.property = std::move(property);
     return wish;
@@ -60,13 +61,15 @@ MountLookup::MountLookup(const MountInventory& inventory) {
 MountSubject MountLookup::find(const Setting& setting) const {
     const auto end = end_of_prefix(setting.address);
     const auto found = by_prefix_.find(setting.address.substr(0, end));
-    if (found == by_prefix_.end() || end >= setting.address.size()) STORPOL_BUG("no mount for the address " + setting.address);
+    if (found == by_prefix_.end() || end >= setting.address.size())
+        STORPOL_BUG("no mount for the address " + setting.address);
     MountSubject subject;
     subject.filesystem = found->second.first;
     subject.mount = found->second.second;
     subject.wish = wish_of(setting, subject.filesystem->fstype, setting.address.substr(end + 1));
     const auto* property = find_property(subject.filesystem->fstype, subject.wish.property);
-    subject.of_superblock = subject.wish.kind != MountWish::Kind::userspace && (property == nullptr || property->scope == Scope::superblock);
+    subject.of_superblock = subject.wish.kind != MountWish::Kind::userspace &&
+                            (property == nullptr || property->scope == Scope::superblock);
     return subject;
 }
 

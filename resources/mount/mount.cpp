@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // mount["TARGET"].OPTION: one option of a mounted filesystem, compared by meaning (option_set.h).
 //   live       /proc/self/mountinfo; for ext4 also /proc/fs/ext4/DEVICE/options, which alone shows superblock defaults
-//   persisted  the fstab line or mount unit that applies (inventory.h); for the root what only a first mount sets, the kernel
+//   persisted  the fstab line or mount unit that applies (inventory.h); for the root what only a first mount sets, the
+//   kernel
 //              command line
 #include "resources/mount/mount.h"
 
@@ -30,10 +31,12 @@ void add(Notes& notes, std::string code, Severity severity, std::string says, st
 
 // What a person would look for in vain among the settings.
 void note_inventory(const MountInventory& inventory, Notes& notes) {
-    for (const auto& left : inventory.left_out) add(notes, "mount-left-out", Severity::info, left.target + " is not managed: " + left.why, left.target);
+    for (const auto& left : inventory.left_out)
+        add(notes, "mount-left-out", Severity::info, left.target + " is not managed: " + left.why, left.target);
     for (const auto& rejected : inventory.fstab.rejected) {
         add(notes, "fstab-line-rejected", Severity::warning,
-            "mount(8) skips this line: " + rejected.why + "; it is kept as it is, and what it meant to mount is not managed",
+            "mount(8) skips this line: " + rejected.why +
+                "; it is kept as it is, and what it meant to mount is not managed",
             inventory.fstab_path + ":" + std::to_string(rejected.line));
     }
 }
@@ -43,14 +46,16 @@ void note_filesystem(const ManagedFilesystem& filesystem, const MountInventory& 
     for (const auto& mount : filesystem.mounts) {
         if (mount.sources.empty() && !mount.is_bind && inventory.unreadable.empty()) {
             add(notes, "mount-not-persisted", Severity::warning,
-                mount.target + " is mounted, and no fstab line, mount unit or kernel command line mounts it at the next boot; its options hold "
-                               "until it is unmounted, and no line is made for it",
+                mount.target +
+                    " is mounted, and no fstab line, mount unit or kernel command line mounts it at the next boot; its "
+                    "options hold "
+                    "until it is unmounted, and no line is made for it",
                 mount.target);
         }
         if (mount.sources.size() > 1) {
             add(notes, "mounted-twice", Severity::warning,
-                mount.target + " is described more than once; " + mount.sources[0].describe() + " applies, " + mount.sources[1].describe() +
-                    " does not",
+                mount.target + " is described more than once; " + mount.sources[0].describe() + " applies, " +
+                    mount.sources[1].describe() + " does not",
                 mount.sources[0].describe());
         }
     }
@@ -62,7 +67,10 @@ class MountResource final : public Resource {
 
     PolicyKeys keys() const override { return mount_keys(); }
 
-    std::vector<Setting> settings(const Policy& policy, const Topology& topology, Host& host, Notes& notes) const override {
+    std::vector<Setting> settings(const Policy& policy,
+                                  const Topology& topology,
+                                  Host& host,
+                                  Notes& notes) const override {
         const auto read = read_mount_policy(policy, notes);
         if (read.rules.empty() && !read.discard) return {};
         const auto& inventory = mount_inventory(topology, host);
@@ -82,7 +90,10 @@ class MountResource final : public Resource {
         return settings;
     }
 
-    std::vector<Observation> observe(std::span<const Setting> settings, const Topology& topology, Host& host, Notes& notes) const override {
+    std::vector<Observation> observe(std::span<const Setting> settings,
+                                     const Topology& topology,
+                                     Host& host,
+                                     Notes& notes) const override {
         std::vector<Observation> observations;
         if (settings.empty()) return observations;
         const auto& inventory = mount_inventory(topology, host);
@@ -107,14 +118,21 @@ class MountResource final : public Resource {
         const Topology topology(host);
         const auto& inventory = mount_inventory(topology, host);
         const MountReaders readers(topology, host);
-        for (const auto& filesystem : inventory.filesystems) readers.of(filesystem);
+        for (const auto& filesystem : inventory.filesystems) {
+            readers.of(filesystem);
+            for (const auto& mount : filesystem.mounts) host.stat(mount.target);
+        }
         mount_own_files(host);
         survey_remedy(host);
     }
 
   private:
-    static void add_settings(const Policy& policy, const ManagedFilesystem& filesystem, const ManagedMount& mount, const Wishes& wishes,
-                             bool of_superblock, std::vector<Setting>& settings) {
+    static void add_settings(const Policy& policy,
+                             const ManagedFilesystem& filesystem,
+                             const ManagedMount& mount,
+                             const Wishes& wishes,
+                             bool of_superblock,
+                             std::vector<Setting>& settings) {
         for (const auto& [property, wish] : wishes) {
             Setting setting;
             setting.address = make_address("mount", mount.target, property);
@@ -130,11 +148,15 @@ class MountResource final : public Resource {
         }
     }
 
-    // Of a filesystem with several lines the first mount decides, and which one that is only the root tells for sure: a line
-    // that says something else is pointed at.
-    static Observation observe_one(const MountSubject& subject, const MountInventory& inventory, const FilesystemReader& reader, Notes& notes) {
+    // Of a filesystem with several lines the first mount decides, and which one that is only the root tells for sure: a
+    // line that says something else is pointed at.
+    static Observation observe_one(const MountSubject& subject,
+                                   const MountInventory& inventory,
+                                   const FilesystemReader& reader,
+                                   Notes& notes) {
         Observation observation;
-        if (subject.wish.kind != MountWish::Kind::userspace) observation[Plane::live] = reader.live(subject.wish, live_mount_of(subject));
+        if (subject.wish.kind != MountWish::Kind::userspace)
+            observation[Plane::live] = reader.live(subject.wish, live_mount_of(subject));
         observation[Plane::persisted] = reader.persisted(subject.wish, *subject.mount, inventory.unreadable);
         if (!subject.of_superblock) return observation;
         for (const auto& mount : subject.filesystem->mounts) {
@@ -144,9 +166,11 @@ class MountResource final : public Resource {
             if (std::holds_alternative<Absent>(deciding.state)) deciding = other;
             if (other.state == deciding.state || !std::holds_alternative<Found>(other.state)) continue;
             add(notes, "lines-disagree", Severity::warning,
-                "the lines at " + deciding.source + " and " + other.source + " want different things of one filesystem; the first mount decides",
+                "the lines at " + deciding.source + " and " + other.source +
+                    " want different things of one filesystem; the first mount decides",
                 other.source);
-            // Where mounts run side by side either may be the first: the plane is only as good as the line that differs.
+            // Where mounts run side by side either may be the first: the plane is only as good as the line that
+            // differs.
             if (subject.mount->target != "/" && meets(deciding, subject.wish.condition)) deciding = other;
         }
         return observation;

@@ -14,11 +14,11 @@
 namespace storpol {
 namespace {
 
-// man 5 systemd.unit "UNIT FILE LOAD PATH", strongest first. /run/systemd/generator stands between the fourth and the fifth:
-// the fstab generator writes there what fstab itself says, so it is not read.
+// man 5 systemd.unit "UNIT FILE LOAD PATH", strongest first. /run/systemd/generator stands between the fourth and the
+// fifth: the fstab generator writes there what fstab itself says, so it is not read.
 constexpr std::array<std::string_view, 7> unit_directories{
-    "/etc/systemd/system.control", "/run/systemd/system.control", "/etc/systemd/system",        "/run/systemd/system",
-    "/usr/local/lib/systemd/system", "/usr/lib/systemd/system",   "/run/systemd/generator.late"};
+    "/etc/systemd/system.control",   "/run/systemd/system.control", "/etc/systemd/system",        "/run/systemd/system",
+    "/usr/local/lib/systemd/system", "/usr/lib/systemd/system",     "/run/systemd/generator.late"};
 constexpr std::size_t fstab_position = 4;
 
 // Types that stand for no filesystem of a disk: their units (dev-hugepages.mount, ...) are nobody's business here.
@@ -30,8 +30,9 @@ bool is_api_mount(std::string_view target) {
 }
 
 struct Listing {
-    std::map<std::string, std::size_t> fragments;              // unit name -> position in unit_directories
-    std::map<std::string, std::map<std::string, std::string>> drop_ins;  // unit -> basename -> path of the one that applies
+    std::map<std::string, std::size_t> fragments;  // unit name -> position in unit_directories
+    std::map<std::string, std::map<std::string, std::string>>
+        drop_ins;  // unit -> basename -> path of the one that applies
     std::set<std::string> automounts;
 };
 
@@ -48,7 +49,8 @@ Listing list_units(Host& host, MountUnits& found) {
     for (std::size_t at = 0; at < unit_directories.size(); ++at) {
         const std::string directory(unit_directories[at]);
         const auto names = host.list(directory);
-        if (!names && names.error().kind == ErrorKind::denied) found.unreadable.push_back(directory + ": " + names.error().what);
+        if (!names && names.error().kind == ErrorKind::denied)
+            found.unreadable.push_back(directory + ": " + names.error().what);
         if (!names) continue;
         for (const auto& name : *names) {
             if (name.ends_with(".mount")) listing.fragments.emplace(name, at);
@@ -84,11 +86,13 @@ std::string value_of(const Merged& merged, std::string_view section, std::string
     return assignment == nullptr ? std::string() : assignment->value;
 }
 
-std::optional<MountUnit> read_unit(Host& host, const std::string& name, std::size_t position, const Listing& listing, MountUnits& found) {
+std::optional<MountUnit> read_unit(
+    Host& host, const std::string& name, std::size_t position, const Listing& listing, MountUnits& found) {
     MountUnit unit;
     unit.name = name;
     Merged merged;
-    if (!read_into(host, std::string(unit_directories[position]) + "/" + name, merged, found, &unit.fragment)) return std::nullopt;
+    if (!read_into(host, std::string(unit_directories[position]) + "/" + name, merged, found, &unit.fragment))
+        return std::nullopt;
     if (unit.fragment == "/dev/null") return std::nullopt;  // masked
     if (const auto drop_ins = listing.drop_ins.find(name); drop_ins != listing.drop_ins.end()) {
         for (const auto& [basename, path] : drop_ins->second) read_into(host, path, merged, found, nullptr);

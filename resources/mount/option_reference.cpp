@@ -46,7 +46,9 @@ std::string value_form(const OptionSpec& option) {
 }
 
 std::string kernels(const OptionSpec& option) {
-    const auto name = [](KernelVersion version) { return std::to_string(version.major) + "." + std::to_string(version.minor); };
+    const auto name = [](KernelVersion version) {
+        return std::to_string(version.major) + "." + std::to_string(version.minor);
+    };
     std::string text;
     if (option.since != KernelVersion{}) text += " (since " + name(option.since) + ")";
     if (option.removed != KernelVersion{}) text += " (until " + name(option.removed) + ")";
@@ -56,7 +58,8 @@ std::string kernels(const OptionSpec& option) {
 std::string words_of(const std::vector<const OptionSpec*>& options, std::string_view property) {
     std::vector<std::string> words;
     for (const auto* option : options) {
-        if (option->kind == OptionClass::setting && option->property == property) words.push_back("`" + value_form(*option) + "`" + kernels(*option));
+        if (option->kind == OptionClass::setting && option->property == property)
+            words.push_back("`" + value_form(*option) + "`" + kernels(*option));
     }
     return join(words, ", ");
 }
@@ -64,11 +67,13 @@ std::string words_of(const std::vector<const OptionSpec*>& options, std::string_
 std::string default_of_property(const PropertySpec& property) {
     switch (property.from) {
         case DefaultFrom::constant:
-            return std::string(property.default_value) + (property.unit.empty() ? "" : " " + std::string(property.unit));
+            return std::string(property.default_value) +
+                   (property.unit.empty() ? "" : " " + std::string(property.unit));
         case DefaultFrom::kernel:
             return "by kernel";
         case DefaultFrom::superblock:
-            return "by superblock" + (property.default_value.empty() ? "" : ", else " + std::string(property.default_value));
+            return "by superblock" +
+                   (property.default_value.empty() ? "" : ", else " + std::string(property.default_value));
         case DefaultFrom::device:
             return "by device";
     }
@@ -95,8 +100,9 @@ std::string table_of(std::string_view fstype, const std::vector<const PropertySp
     const auto options = options_of(fstype);
     for (const auto* property : properties_of(fstype)) {
         if (std::ranges::find(skip, property) != skip.end()) continue;
-        text += "| `." + std::string(property->name) + "` | " + cell(words_of(options, property->name)) + " | " + cell(default_of_property(*property)) +
-                " | " + remount_of(*property) + " | " + cell(property->note) + " |\n";
+        text += "| `." + std::string(property->name) + "` | " + cell(words_of(options, property->name)) + " | " +
+                cell(default_of_property(*property)) + " | " + remount_of(*property) + " | " + cell(property->note) +
+                " |\n";
     }
     return text;
 }
@@ -106,9 +112,12 @@ std::string table_of(std::string_view fstype, const std::vector<const PropertySp
 std::string render_option_reference() {
     std::string text =
         "## Mount options\n\n"
-        "What `[[mount]] options` and `forbid` know. Words that exclude each other are one setting, and order, repetition and spelling "
-        "never count as a difference. Options that are not in these tables are reported as unknown and left alone. Words that never "
-        "reach the kernel (`nofail`, `noauto`, `x-...`, `_netdev`, `user`) are compared with fstab or the unit alone.\n\n"
+        "What `[[mount]] options` and `forbid` know. Words that exclude each other are one setting, and order, "
+        "repetition and spelling "
+        "never count as a difference. Options that are not in these tables are reported as unknown and left alone. "
+        "Words that never "
+        "reach the kernel (`nofail`, `noauto`, `x-...`, `_netdev`, `user`) are compared with fstab or the unit "
+        "alone.\n\n"
         "### Every filesystem\n\n";
     const auto common = properties_of("");
     text += table_of("", {});

@@ -45,7 +45,10 @@ std::optional<std::string> userspace_word(std::string_view options, std::string_
 
 }  // namespace
 
-FilesystemReader::FilesystemReader(const ManagedFilesystem& filesystem, const MountTable* table, const MountHostFacts& host_facts, Host& host)
+FilesystemReader::FilesystemReader(const ManagedFilesystem& filesystem,
+                                   const MountTable* table,
+                                   const MountHostFacts& host_facts,
+                                   Host& host)
     : filesystem_(filesystem), table_(table), host_(host) {
     facts_.kernel = host_facts.kernel;
     learn_device_facts();
@@ -54,8 +57,10 @@ FilesystemReader::FilesystemReader(const ManagedFilesystem& filesystem, const Mo
 
 void FilesystemReader::learn_device_facts() {
     if (!filesystem_.device) return;
-    if (const auto limit = queue_attribute(host_, *filesystem_.device, "discard_max_bytes")) facts_.device_discards = *limit != "0";
-    if (const auto rotational = queue_attribute(host_, *filesystem_.device, "rotational")) facts_.rotational = *rotational == "1";
+    if (const auto limit = queue_attribute(host_, *filesystem_.device, "discard_max_bytes"))
+        facts_.device_discards = *limit != "0";
+    if (const auto rotational = queue_attribute(host_, *filesystem_.device, "rotational"))
+        facts_.rotational = *rotational == "1";
 }
 
 void FilesystemReader::learn_ext4_facts() {
@@ -113,7 +118,9 @@ Reading FilesystemReader::live(const MountWish& wish, const ManagedMount& mount)
     return {Unknown{why == set->unknown_settings.end() ? "the kernel does not show it" : why->second}, source, {}};
 }
 
-Reading FilesystemReader::persisted(const MountWish& wish, const ManagedMount& mount, const std::string& inventory_unreadable) const {
+Reading FilesystemReader::persisted(const MountWish& wish,
+                                    const ManagedMount& mount,
+                                    const std::string& inventory_unreadable) const {
     const auto* source = source_of(mount, filesystem_.fstype, wish.property);
     if (source == nullptr) {
         if (!inventory_unreadable.empty()) return {Unknown{inventory_unreadable}, "", {}};
@@ -130,7 +137,8 @@ Reading FilesystemReader::persisted(const MountWish& wish, const ManagedMount& m
         return {Found{Value{*word}, ""}, where, shadows};
     }
     const auto set = parse_options(filesystem_.fstype, source->options, facts_.kernel);
-    if (const auto* value = set.find(wish.property)) return {Found{option_value(value->value), value->word}, where, shadows};
+    if (const auto* value = set.find(wish.property))
+        return {Found{option_value(value->value), value->word}, where, shadows};
     const auto otherwise = default_of(filesystem_.fstype, wish.property, facts_);
     Unset unset;
     unset.default_from = otherwise.from;

@@ -20,15 +20,20 @@ class Topology;
 class FilesystemReader {
   public:
     // `table` is none where nothing is mounted that can be seen (an image).
-    FilesystemReader(const ManagedFilesystem& filesystem, const MountTable* table, const MountHostFacts& host_facts, Host& host);
+    FilesystemReader(const ManagedFilesystem& filesystem,
+                     const MountTable* table,
+                     const MountHostFacts& host_facts,
+                     Host& host);
 
     Reading live(const MountWish& wish, const ManagedMount& mount) const;
     // Of one mount, from the source that applies; `inventory_unreadable` is MountInventory::unreadable.
     Reading persisted(const MountWish& wish, const ManagedMount& mount, const std::string& inventory_unreadable) const;
 
     const MountFacts& facts() const { return facts_; }
+
     // What the running kernel has at this mount; none when it is not mounted.
     std::optional<OptionSet> live_set(const ManagedMount& mount) const;
+
     Default default_for(std::string_view property) const { return default_of(filesystem_.fstype, property, facts_); }
 
   private:
@@ -48,6 +53,7 @@ class FilesystemReader {
 class MountReaders {
   public:
     MountReaders(const Topology& topology, Host& host) : topology_(topology), host_(host) {}
+
     const FilesystemReader& of(const ManagedFilesystem& filesystem) const;
 
   private:

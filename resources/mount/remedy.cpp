@@ -56,7 +56,11 @@ std::string listed(const std::vector<std::string>& words) {
 class Planner {
   public:
     Planner(const Topology& topology, Host& host)
-        : topology_(topology), host_(host), inventory_(mount_inventory(topology, host)), lookup_(inventory_), readers_(topology, host) {}
+        : topology_(topology),
+          host_(host),
+          inventory_(mount_inventory(topology, host)),
+          lookup_(inventory_),
+          readers_(topology, host) {}
 
     Remedy plan(std::span<const Difference> differences) {
         std::map<const ManagedMount*, std::vector<Task>> remounts;
@@ -73,9 +77,11 @@ class Planner {
         }
         for (const auto& filesystem : inventory_.filesystems) {
             for (const auto& mount : filesystem.mounts) {
-                if (const auto tasks = remounts.find(&mount); tasks != remounts.end()) add_remount(filesystem, mount, tasks->second);
+                if (const auto tasks = remounts.find(&mount); tasks != remounts.end())
+                    add_remount(filesystem, mount, tasks->second);
             }
-            if (const auto tasks = lines.find(&filesystem); tasks != lines.end()) edit_sources(filesystem, tasks->second);
+            if (const auto tasks = lines.find(&filesystem); tasks != lines.end())
+                edit_sources(filesystem, tasks->second);
         }
         reload_manager();
         return std::move(remedy_);
@@ -101,12 +107,20 @@ class Planner {
 
     // What no remount can do waits for the next mount; the root has none but the one its initramfs makes.
     void wait_for_mount(const Task& task, const ManagedMount& mount, const std::string& why) {
-        const bool by_command_line = mount.root_flags && is_set_at_first_mount(task.subject.filesystem->fstype, task.subject.wish.property);
+        const bool by_command_line =
+            mount.root_flags && is_set_at_first_mount(task.subject.filesystem->fstype, task.subject.wish.property);
         if (by_command_line) {
-            remedy_.gaps.push_back(gap_of(*task.difference, why + ", and the root is mounted with rootflags= of the kernel command line"));
+            remedy_.gaps.push_back(
+                gap_of(*task.difference, why + ", and the root is mounted with rootflags= of the kernel command line"));
         } else {
-            remedy_.gaps.push_back(wait_of(*task.difference, std::to_string(live_entry(mount).id)));
+            remedy_.gaps.push_back(wait_of(*task.difference, lasting_id(mount)));
         }
+    }
+
+    // What tells this mount from a later one at its place. The kernel gives mountinfo's numbers out again.
+    std::string lasting_id(const ManagedMount& mount) const {
+        const auto found = host_.stat(mount.target);
+        return found && !found->mount_id.empty() ? "u" + found->mount_id : std::to_string(live_entry(mount).id);
     }
 
     // mount_setattr(2) and fsconfig(2) in the words of a Remount step.
@@ -125,7 +139,8 @@ class Planner {
         const auto live = *reader.live_set(mount);
         std::vector<WantedValue> wanted;
         for (const auto& task : tasks) {
-            if (const auto value = target_value(filesystem.fstype, task.subject.wish, reader.facts())) wanted.push_back(*value);
+            if (const auto value = target_value(filesystem.fstype, task.subject.wish, reader.facts()))
+                wanted.push_back(*value);
         }
         auto plan = plan_remount(filesystem.fstype, live, wanted, reader.facts());
         Action action;
@@ -135,7 +150,8 @@ class Planner {
             if (const auto why = plan.next_mount.find(property); why != plan.next_mount.end()) {
                 wait_for_mount(task, mount, why->second);
             } else if (!plan.side_effects.empty()) {
-                remedy_.gaps.push_back(gap_of(*task.difference, "a remount would also change " + join(plan.side_effects, ", ")));
+                remedy_.gaps.push_back(
+                    gap_of(*task.difference, "a remount would also change " + join(plan.side_effects, ", ")));
             } else {
                 action.serves.push_back({task.difference->setting->address, Plane::live});
                 if (const auto* now = live.find(property)) old.push_back({property, now->value, ""});
@@ -170,7 +186,8 @@ class Planner {
             std::vector<const Task*> here;
             for (const auto& task : tasks) {
                 const bool of_this = task.subject.mount == &mount || (task.subject.of_superblock && !mount.is_bind);
-                if (of_this && mount.persisted() != nullptr && needs_edit(filesystem, mount, task)) here.push_back(&task);
+                if (of_this && mount.persisted() != nullptr && needs_edit(filesystem, mount, task))
+                    here.push_back(&task);
             }
             if (here.empty()) continue;
             const auto problem = edit_source(filesystem, mount, here);
@@ -182,7 +199,8 @@ class Planner {
         for (const auto& task : tasks) {
             if (served[task.difference]) continue;
             const auto& problem = problems[task.difference];
-            remedy_.gaps.push_back(gap_of(*task.difference, problem.empty() ? "nothing that storpol edits makes this mount" : problem));
+            remedy_.gaps.push_back(
+                gap_of(*task.difference, problem.empty() ? "nothing that storpol edits makes this mount" : problem));
         }
     }
 
@@ -191,33 +209,45 @@ class Planner {
         const auto& wish = task.subject.wish;
         const auto reading = reader.persisted(wish, mount, "");
         const auto target = target_value(filesystem.fstype, wish, reader.facts());
-        const auto wanted = target ? std::optional(wish.kind == MountWish::Kind::userspace ? Value{wish.text} : option_value(target->value))
-                                   : std::nullopt;
+        const auto wanted = target
+                                ? std::optional(wish.kind == MountWish::Kind::userspace ? Value{wish.text}
+                                                                                        : option_value(target->value))
+                                : std::nullopt;
         if (const auto* found = std::get_if<Found>(&reading.state)) return wanted != found->value;
-        if (const auto* unset = std::get_if<Unset>(&reading.state)) return !unset->default_value || wanted != *unset->default_value;
+        if (const auto* unset = std::get_if<Unset>(&reading.state))
+            return !unset->default_value || wanted != *unset->default_value;
         return false;
     }
 
     // Why the source cannot be edited; empty when the edit is planned.
-    std::string edit_source(const ManagedFilesystem& filesystem, const ManagedMount& mount, const std::vector<const Task*>& tasks) {
+    std::string edit_source(const ManagedFilesystem& filesystem,
+                            const ManagedMount& mount,
+                            const std::vector<const Task*>& tasks) {
         const auto& source = *mount.persisted();
         const bool from_root_flags = mount.root_flags && std::ranges::any_of(tasks, [&](const Task* task) {
-            return is_set_at_first_mount(filesystem.fstype, task->subject.wish.property);
-        });
+                                         return is_set_at_first_mount(filesystem.fstype, task->subject.wish.property);
+                                     });
         if (source.kind == OptionSource::Kind::command_line || from_root_flags) {
-            return "the root gets it from rootflags= on the kernel command line, which is not managed here: set it there";
+            return "the root gets it from rootflags= on the kernel command line, which is not managed here: set it "
+                   "there";
         }
         std::vector<const MountWish*> wishes;
         for (const auto* task : tasks) wishes.push_back(&task->subject.wish);
         const auto change = change_line(filesystem.fstype, source.options, wishes, readers_.of(filesystem).facts());
-        if (!change) return source.describe() + ": " + change.error().what + (change.error().fix.empty() ? "" : "; " + change.error().fix);
+        if (!change)
+            return source.describe() + ": " + change.error().what +
+                   (change.error().fix.empty() ? "" : "; " + change.error().fix);
         return source.kind == OptionSource::Kind::fstab ? edit_fstab(mount, source, change->edit, tasks)
                                                         : edit_unit(mount, source, *change, tasks);
     }
 
-    std::string edit_fstab(const ManagedMount& mount, const OptionSource& source, const OptionEdit& edit, const std::vector<const Task*>& tasks) {
+    std::string edit_fstab(const ManagedMount& mount,
+                           const OptionSource& source,
+                           const OptionEdit& edit,
+                           const std::vector<const Task*>& tasks) {
         if (!source.path.starts_with("/etc/")) {
-            return "/etc/fstab is " + source.path + ", which something else makes: put " + listed(edit.put_in) + " into its own configuration";
+            return "/etc/fstab is " + source.path + ", which something else makes: put " + listed(edit.put_in) +
+                   " into its own configuration";
         }
         FieldWords words;
         words.line = source.line;
@@ -226,12 +256,16 @@ class Planner {
         words.put_in = edit.put_in;
         Action action = file_action(Verb::edit, source.path, tasks);
         action.step = EditFile{source.path, inventory_.fstab_digest, words};
-        action.says = sentence(edit) + " for " + mount.target + " in line " + std::to_string(source.line) + " of " + source.path;
+        action.says =
+            sentence(edit) + " for " + mount.target + " in line " + std::to_string(source.line) + " of " + source.path;
         add_file_action(std::move(action));
         return {};
     }
 
-    std::string edit_unit(const ManagedMount& mount, const OptionSource& source, const LineChange& change, const std::vector<const Task*>& tasks) {
+    std::string edit_unit(const ManagedMount& mount,
+                          const OptionSource& source,
+                          const LineChange& change,
+                          const std::vector<const Task*>& tasks) {
         const auto path = drop_in_path(source.unit);
         // Drop-ins are read by name over all directories: one that sorts after ours still wins.
         const auto name = source.path.substr(source.path.rfind('/') + 1);
@@ -306,7 +340,8 @@ std::vector<std::string> mount_own_files(Host& host) {
     const auto names = host.list(unit_folder);
     if (!names) return files;
     for (const auto& name : *names) {
-        if (name.ends_with(".mount.d")) files.push_back(std::string(unit_folder) + "/" + name + "/" + std::string(drop_in_name));
+        if (name.ends_with(".mount.d"))
+            files.push_back(std::string(unit_folder) + "/" + name + "/" + std::string(drop_in_name));
     }
     return files;
 }

@@ -57,12 +57,14 @@ bool is_selector(const std::string& word) {
 // One word that no host could make right; true when it was.
 bool check_word(const MountRule& rule, const MountWord& word, Notes& notes) {
     const auto quoted = quote_json(word.text);
-    if (word.text.empty() || word.text.find_first_of(", \t\\#") != std::string::npos || split_options(word.text).size() != 1) {
+    if (word.text.empty() || word.text.find_first_of(", \t\\#") != std::string::npos ||
+        split_options(word.text).size() != 1) {
         notes.add(error_at(word, quoted + " is not one mount option", "write each option as an element of its own"));
         return false;
     }
     if (is_selector(word.text)) {
-        notes.add(error_at(word, quoted + " chooses what is mounted or where; a policy sets how", "leave it to fstab or the mount unit"));
+        notes.add(error_at(word, quoted + " chooses what is mounted or where; a policy sets how",
+                           "leave it to fstab or the mount unit"));
         return false;
     }
     const auto kind = classify_option(rule.fstype.value_or(""), word.text);
@@ -73,18 +75,22 @@ bool check_word(const MountRule& rule, const MountWord& word, Notes& notes) {
     if (!rule.names_fstype() || !is_known_filesystem(*rule.fstype) || kind == OptionClass::userspace) return true;
     const auto wanted = wanted_option(*rule.fstype, word.text);
     if (wanted) return true;
-    notes.add(error_at(word, *rule.fstype + " does not take " + quoted + ": " + wanted.error().what,
-                       wanted.error().fix.empty() ? "take it out, or match a filesystem that has it" : wanted.error().fix));
+    notes.add(
+        error_at(word, *rule.fstype + " does not take " + quoted + ": " + wanted.error().what,
+                 wanted.error().fix.empty() ? "take it out, or match a filesystem that has it" : wanted.error().fix));
     return false;
 }
 
 void check_forbidden_word(const MountRule& rule, const MountWord& word, Notes& notes) {
     if (!rule.names_fstype() || !is_known_filesystem(*rule.fstype)) {
-        if (is_selector(word.text)) notes.add(error_at(word, quote_json(word.text) + " chooses what is mounted; a policy cannot forbid it"));
+        if (is_selector(word.text))
+            notes.add(error_at(word, quote_json(word.text) + " chooses what is mounted; a policy cannot forbid it"));
         return;
     }
     if (const auto forbidden = forbidden_option(*rule.fstype, word.text); !forbidden) {
-        notes.add(error_at(word, *rule.fstype + " does not know " + quote_json(word.text) + ": " + forbidden.error().what, "take it out"));
+        notes.add(error_at(word,
+                           *rule.fstype + " does not know " + quote_json(word.text) + ": " + forbidden.error().what,
+                           "take it out"));
     }
 }
 
@@ -95,7 +101,9 @@ void check_contradictions(const MountRule& rule, Notes& notes) {
     for (const auto& word : rule.forbid) {
         const auto other = wanted.find(word.text);
         if (other == wanted.end()) continue;
-        notes.add(error_at(word, quote_json(word.text) + " is forbidden here and wanted at " + to_text(other->second->place), "keep one of the two"));
+        notes.add(error_at(word,
+                           quote_json(word.text) + " is forbidden here and wanted at " + to_text(other->second->place),
+                           "keep one of the two"));
     }
 }
 
@@ -107,8 +115,10 @@ void check_discard(const MountRule& rule, Notes& notes) {
         const bool is_on = word.text == "discard" || word.text.starts_with("discard=");
         if (!is_on && word.text != "nodiscard") continue;
         if (is_on == wants_it) continue;
-        notes.add(error_at(word, quote_json(word.text) + " and discard = " + quote_json(rule.discard->text) + " at " +
-                                     to_text(rule.discard->place) + " do not mean the same", "keep the one you mean"));
+        notes.add(error_at(word,
+                           quote_json(word.text) + " and discard = " + quote_json(rule.discard->text) + " at " +
+                               to_text(rule.discard->place) + " do not mean the same",
+                           "keep the one you mean"));
     }
 }
 
@@ -143,14 +153,16 @@ bool MountRule::names_target() const {
 MountPolicy read_mount_policy(const Policy& policy, Notes& notes) {
     MountPolicy read;
     if (const auto* discard = policy.find("discard"); discard != nullptr && discard->table() != nullptr) {
-        if (const auto* filesystem = discard->table()->find("filesystem")) read.discard = MountWord{filesystem->text, filesystem->place};
+        if (const auto* filesystem = discard->table()->find("filesystem"))
+            read.discard = MountWord{filesystem->text, filesystem->place};
     }
     const auto* rules = policy.find("mount");
     if (rules == nullptr || rules->list() == nullptr) return read;
     for (const auto& element : *rules->list()) {
         auto rule = read_rule(element, policy);
         if (!rule.target && !rule.source && !rule.fstype && !rule.label) {
-            notes.add(error_at({"[[mount]]", rule.place}, "this [[mount]] rule has no match, so it would mean every mount",
+            notes.add(error_at({"[[mount]]", rule.place},
+                               "this [[mount]] rule has no match, so it would mean every mount",
                                "say which mounts it is for, such as match = { target = \"/srv\" }"));
         }
         for (const auto& word : rule.options) check_word(rule, word, notes);
@@ -166,27 +178,33 @@ PolicyKeys mount_keys() {
     Key match = key_of("match", KeyType::table, "Which mounts: all keys given must match. Required.");
     match.keys = {
         key_of("target", KeyType::word, "The mount point; a glob."),
-        key_of("source", KeyType::word, "The source as fstab or the unit names it (UUID=..., /dev/...), or as the kernel does; a glob."),
+        key_of("source", KeyType::word,
+               "The source as fstab or the unit names it (UUID=..., /dev/...), or as the kernel does; a glob."),
         key_of("fstype", KeyType::word,
-               "The filesystem type; a glob. Without one, an option that this filesystem does not know is an error. Filesystems without a "
+               "The filesystem type; a glob. Without one, an option that this filesystem does not know is an error. "
+               "Filesystems without a "
                "disk (tmpfs, proc, ...) match only a rule that names their type."),
         key_of("label", KeyType::word, "The filesystem's label; a glob."),
     };
     Key rule = key_of("mount", KeyType::rule_array,
-                      "Options of mounted filesystems. All matching rules apply, option by option; of one option the later rule wins. A "
+                      "Options of mounted filesystems. All matching rules apply, option by option; of one option the "
+                      "later rule wins. A "
                       "filesystem that is mounted more than once is one setting, named by its shortest mount point.");
     rule.keys = {
         match,
-        key_of("options", KeyType::word_list, "Options that must hold, as mount(8) spells them: \"noatime\", \"commit=300\"."),
+        key_of("options", KeyType::word_list,
+               "Options that must hold, as mount(8) spells them: \"noatime\", \"commit=300\"."),
         key_of("forbid", KeyType::word_list,
                "Options that must not hold. \"compress-force\" forbids any value of it, \"discard=async\" that one."),
-        discard_key("discard", "Discards of these mounts; more exact than [discard] filesystem, less than a discard word in options."),
+        discard_key(
+            "discard",
+            "Discards of these mounts; more exact than [discard] filesystem, less than a discard word in options."),
     };
     Key discard = key_of("discard", KeyType::table, "Discards (TRIM), layer by layer.");
-    discard.keys = {discard_key(
-        "filesystem",
-        "How filesystems discard: `periodic` by a scheduled trim, so not while files are deleted; `continuous` while files are deleted; "
-        "`never` neither. Holds for ext4, xfs, btrfs, f2fs and vfat on a disk.")};
+    discard.keys = {discard_key("filesystem",
+                                "How filesystems discard: `periodic` by a scheduled trim, so not while files are "
+                                "deleted; `continuous` while files are deleted; "
+                                "`never` neither. Holds for ext4, xfs, btrfs, f2fs and vfat on a disk.")};
     return {{rule, discard}};
 }
 

@@ -30,12 +30,12 @@ struct MountRule {
 };
 
 struct MountPolicy {
-    std::vector<MountRule> rules;              // in merge order
-    std::optional<MountWord> discard;          // [discard] filesystem
+    std::vector<MountRule> rules;      // in merge order
+    std::optional<MountWord> discard;  // [discard] filesystem
 };
 
-// What is wrong whatever the host goes to `notes`: words that choose what is mounted, options the named filesystem does not
-// know, a word that is wanted and forbidden in one rule, a discard word against the rule's `discard`.
+// What is wrong whatever the host goes to `notes`: words that choose what is mounted, options the named filesystem does
+// not know, a word that is wanted and forbidden in one rule, a discard word against the rule's `discard`.
 MountPolicy read_mount_policy(const Policy& policy, Notes& notes);
 
 // The keys [[mount]] and [discard] filesystem.

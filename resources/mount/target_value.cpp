@@ -14,7 +14,10 @@ bool is_banned(const Not& ban, const std::string& value) {
     return std::ranges::find(ban.values, option_value(value)) != ban.values.end();
 }
 
-std::optional<std::string> allowed_value(std::string_view fstype, const std::string& property, const Not& ban, const MountFacts& facts) {
+std::optional<std::string> allowed_value(std::string_view fstype,
+                                         const std::string& property,
+                                         const Not& ban,
+                                         const MountFacts& facts) {
     const auto otherwise = default_of(fstype, property, facts);
     if (otherwise.value && !is_banned(ban, *otherwise.value)) return otherwise.value;
     // btrfs takes both ways of discarding; the synchronous one stalls commits (btrfs(5), discard).
@@ -44,20 +47,25 @@ Value option_value(const std::string& text) {
 }
 
 std::optional<WantedValue> target_value(std::string_view fstype, const MountWish& wish, const MountFacts& facts) {
-    if (const auto* is = std::get_if<Is>(&wish.condition)) return WantedValue{wish.property, to_text(is->value), wish.text};
+    if (const auto* is = std::get_if<Is>(&wish.condition))
+        return WantedValue{wish.property, to_text(is->value), wish.text};
     const auto* ban = std::get_if<Not>(&wish.condition);
     const auto value = ban == nullptr ? std::nullopt : allowed_value(fstype, wish.property, *ban, facts);
     if (!value) return std::nullopt;
     return WantedValue{wish.property, *value, ""};
 }
 
-Result<LineChange> change_line(std::string_view fstype, std::string_view options, const std::vector<const MountWish*>& wishes,
+Result<LineChange> change_line(std::string_view fstype,
+                               std::string_view options,
+                               const std::vector<const MountWish*>& wishes,
                                const MountFacts& facts) {
     std::vector<WantedValue> wanted;
     for (const auto* wish : wishes) {
         if (wish->kind == MountWish::Kind::userspace) continue;
         const auto value = target_value(fstype, *wish, facts);
-        if (!value) return fail(ErrorKind::unsupported, "no value of " + wish->property + " is as wanted on " + std::string(fstype));
+        if (!value)
+            return fail(ErrorKind::unsupported,
+                        "no value of " + wish->property + " is as wanted on " + std::string(fstype));
         wanted.push_back(*value);
     }
     LineChange change;

@@ -32,14 +32,18 @@ bool WishMaker::matches(const MountRule& rule, const ManagedFilesystem& filesyst
     if (mount.is_bind && !(rule.names_target() && *rule.target == mount.target)) return false;
     if (rule.target && !glob_match(*rule.target, mount.target)) return false;
     if (rule.fstype && !glob_match(*rule.fstype, filesystem.fstype)) return false;
-    if (rule.source && !glob_match(*rule.source, mount.source) && !glob_match(*rule.source, path_of_tag(mount.source))) return false;
+    if (rule.source && !glob_match(*rule.source, mount.source) && !glob_match(*rule.source, path_of_tag(mount.source)))
+        return false;
     if (!rule.label) return true;
     const auto label = filesystem.device ? facts_.labels.find(filesystem.device->name) : facts_.labels.end();
     if (label != facts_.labels.end()) return glob_match(*rule.label, label->second);
     return mount.source.starts_with("LABEL=") && glob_match(*rule.label, mount.source.substr(6));
 }
 
-void WishMaker::want(Wishes& wishes, const MountRule& rule, const MountWord& word, const ManagedFilesystem& filesystem,
+void WishMaker::want(Wishes& wishes,
+                     const MountRule& rule,
+                     const MountWord& word,
+                     const ManagedFilesystem& filesystem,
                      const ManagedMount& mount) {
     const auto kind = classify_option(filesystem.fstype, word.text, facts_.kernel);
     MountWish wish;
@@ -70,7 +74,8 @@ void WishMaker::want(Wishes& wishes, const MountRule& rule, const MountWord& wor
         wishes[wish.property] = std::move(wish);
         return;
     }
-    const auto says = quote_json(word.text) + " is not an option of " + filesystem.fstype + (wish.why.empty() ? "" : ": " + wish.why);
+    const auto says =
+        quote_json(word.text) + " is not an option of " + filesystem.fstype + (wish.why.empty() ? "" : ": " + wish.why);
     if (rule.names_target() && !rule.is_builtin) {
         wish.kind = MountWish::Kind::impossible;
         wish.why = says;
@@ -102,19 +107,23 @@ void WishMaker::forbid(Wishes& wishes, const MountWord& word, const ManagedFiles
     }
     if (auto* others = std::get_if<Not>(&wanted->second.condition)) {
         // Two bans of one property hold both; one of any value covers the other.
-        if (others->values.empty() || condition.values.empty()) others->values.clear();
-        else others->values.insert(others->values.end(), condition.values.begin(), condition.values.end());
+        if (others->values.empty() || condition.values.empty())
+            others->values.clear();
+        else
+            others->values.insert(others->values.end(), condition.values.begin(), condition.values.end());
         wanted->second.policy.push_back(word.place);
         return;
     }
     const auto* is = std::get_if<Is>(&wanted->second.condition);
-    const bool is_banned = is != nullptr && (condition.values.empty() ? is->value != Value{std::string("off")}
-                                                                      : std::ranges::find(condition.values, is->value) != condition.values.end());
+    const bool is_banned =
+        is != nullptr &&
+        (condition.values.empty() ? is->value != Value{std::string("off")}
+                                  : std::ranges::find(condition.values, is->value) != condition.values.end());
     if (!is_banned) return;
     PolicyError error;
     error.where = word.place;
-    error.says = quote_json(word.text) + " is forbidden here, and " + quote_json(wanted->second.text) + " is wanted at " +
-                 to_text(wanted->second.policy.front());
+    error.says = quote_json(word.text) + " is forbidden here, and " + quote_json(wanted->second.text) +
+                 " is wanted at " + to_text(wanted->second.policy.front());
     error.fix = "keep one of the two, or narrow one rule's match";
     error.width = static_cast<int>(word.text.size()) + 2;
     notes_.add(error);
@@ -153,11 +162,13 @@ Wishes WishMaker::wishes_for_mount(const ManagedFilesystem& filesystem, const Ma
     return wishes;
 }
 
-// Moves what belongs to the superblock out of one mount's wishes; two mounts that want different things of it are an error.
+// Moves what belongs to the superblock out of one mount's wishes; two mounts that want different things of it are an
+// error.
 void WishMaker::take_superblock_wishes(const ManagedFilesystem& filesystem, Wishes& from, Wishes& into) {
     for (auto wish = from.begin(); wish != from.end();) {
         const auto* property = find_property(filesystem.fstype, wish->first);
-        const bool of_superblock = wish->second.kind != MountWish::Kind::userspace && (property == nullptr || property->scope == Scope::superblock);
+        const bool of_superblock = wish->second.kind != MountWish::Kind::userspace &&
+                                   (property == nullptr || property->scope == Scope::superblock);
         if (!of_superblock) {
             ++wish;
             continue;
@@ -167,8 +178,8 @@ void WishMaker::take_superblock_wishes(const ManagedFilesystem& filesystem, Wish
             PolicyError error;
             error.where = wish->second.policy.front();
             error.says = quote_json(wish->second.text) + " contradicts " + quote_json(other->second.text) + " at " +
-                         to_text(other->second.policy.front()) + ": both are for the filesystem at " + filesystem.target() +
-                         ", whose mounts share one superblock";
+                         to_text(other->second.policy.front()) + ": both are for the filesystem at " +
+                         filesystem.target() + ", whose mounts share one superblock";
             error.fix = "want the same of all its mounts";
             error.width = static_cast<int>(wish->second.text.size()) + 2;
             notes_.add(error);
@@ -185,7 +196,8 @@ FilesystemWishes WishMaker::wishes_for(const ManagedFilesystem& filesystem) {
             // A bind has flags of its own and no say in the filesystem's options.
             std::erase_if(of_mount, [&](const auto& wish) {
                 const auto* property = find_property(filesystem.fstype, wish.first);
-                return wish.second.kind != MountWish::Kind::userspace && (property == nullptr || property->scope == Scope::superblock);
+                return wish.second.kind != MountWish::Kind::userspace &&
+                       (property == nullptr || property->scope == Scope::superblock);
             });
         } else {
             take_superblock_wishes(filesystem, of_mount, wishes.superblock);

@@ -15,26 +15,27 @@
 // What the policy's rules come to for one mount, and for one filesystem with all its mounts.
 namespace storpol {
 
-// One property as wanted. `property` is options.h's ("atime", "commit"), or for words that never reach the kernel the word
-// itself ("nofail", "x-systemd.growfs"), or a word nobody here knows.
+// One property as wanted. `property` is options.h's ("atime", "commit"), or for words that never reach the kernel the
+// word itself ("nofail", "x-systemd.growfs"), or a word nobody here knows.
 struct MountWish {
     std::string property;
     enum class Kind {
-        option,     // a property of the table
-        userspace,  // persisted only
-        unknown,    // the table does not have this word: never acts
-        impossible, // this filesystem does not have it, and the rule names the mount: drift that nothing cures
+        option,      // a property of the table
+        userspace,   // persisted only
+        unknown,     // the table does not have this word: never acts
+        impossible,  // this filesystem does not have it, and the rule names the mount: drift that nothing cures
     } kind = Kind::option;
     Condition condition;
     std::string text;           // as the policy has it
     std::vector<Place> policy;  // the deciding place first
     std::string why;            // of unknown and impossible
 };
+
 using Wishes = std::map<std::string, MountWish>;
 
 struct FilesystemWishes {
-    Wishes superblock;            // of the filesystem, addressed by its shortest target
-    std::vector<Wishes> mounts;   // per-mount flags and userspace words, in the order of ManagedFilesystem::mounts
+    Wishes superblock;           // of the filesystem, addressed by its shortest target
+    std::vector<Wishes> mounts;  // per-mount flags and userspace words, in the order of ManagedFilesystem::mounts
 };
 
 struct MountHostFacts {
@@ -44,9 +45,11 @@ struct MountHostFacts {
 
 class WishMaker {
   public:
-    WishMaker(const MountPolicy& policy, const MountHostFacts& facts, Notes& notes) : policy_(policy), facts_(facts), notes_(notes) {
+    WishMaker(const MountPolicy& policy, const MountHostFacts& facts, Notes& notes)
+        : policy_(policy), facts_(facts), notes_(notes) {
         matched_.assign(policy.rules.size(), false);
     }
+
     FilesystemWishes wishes_for(const ManagedFilesystem& filesystem);
     // After all filesystems: a finding for each rule that matched none.
     void note_unmatched_rules() const;
@@ -54,7 +57,11 @@ class WishMaker {
   private:
     Wishes wishes_for_mount(const ManagedFilesystem& filesystem, const ManagedMount& mount);
     bool matches(const MountRule& rule, const ManagedFilesystem& filesystem, const ManagedMount& mount) const;
-    void want(Wishes& wishes, const MountRule& rule, const MountWord& word, const ManagedFilesystem& filesystem, const ManagedMount& mount);
+    void want(Wishes& wishes,
+              const MountRule& rule,
+              const MountWord& word,
+              const ManagedFilesystem& filesystem,
+              const ManagedMount& mount);
     void forbid(Wishes& wishes, const MountWord& word, const ManagedFilesystem& filesystem);
     void want_discard(Wishes& wishes, const MountWord& word) const;
     void take_superblock_wishes(const ManagedFilesystem& filesystem, Wishes& from, Wishes& into);

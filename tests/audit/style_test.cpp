@@ -31,6 +31,17 @@ TEST(Style, EachHeaderIsGuardedOnce) {
     }
 }
 
+// So that each header is known to compile alone; those without a source have one made in CMakeLists.txt.
+TEST(Style, EachSourceIncludesItsOwnHeaderFirst) {
+    for (const std::string& header : source_files({"engine", "resources"})) {
+        const std::string source = header.substr(0, header.size() - 2) + ".cpp";
+        if (!header.ends_with(".h") || !fs::exists(source_path(source))) continue;
+        const std::string text = source_text(source);
+        const std::string include = "#include \"" + header + "\"\n";
+        EXPECT_EQ(text.find("#include"), text.find(include)) << source;
+    }
+}
+
 TEST(Style, NoFunctionIsLongerThanSixtyLines) {
     std::size_t count = 0;
     for (const std::string& file : source_files()) {

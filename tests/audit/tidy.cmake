@@ -2,7 +2,11 @@
 # cmake -DSOURCE=DIR -DBINARY=DIR -DWHAT=all|GIT_REVISION -P tidy.cmake: clang-tidy 14 over the sources of engine and
 # resources, or over those that differ from a revision.
 file(GLOB_RECURSE files ${SOURCE}/engine/*.cpp ${SOURCE}/resources/*.cpp)
-if(NOT WHAT STREQUAL "all")
+set(checks)
+if(WHAT STREQUAL "all")
+    # The analyzer takes two thirds of the time: it looks at what differs only.
+    set(checks "-checks=-clang-analyzer-*")
+else()
     execute_process(COMMAND git -C ${SOURCE} diff --name-only --diff-filter=d ${WHAT} -- engine resources
         OUTPUT_VARIABLE changed RESULT_VARIABLE refused OUTPUT_STRIP_TRAILING_WHITESPACE)
     if(refused)
@@ -17,7 +21,7 @@ if(NOT files)
 endif()
 list(TRANSFORM files REPLACE "(.+)" "^\\1$")
 # Warning options of g++ in the compile commands mean nothing to clang.
-execute_process(COMMAND run-clang-tidy-14 -quiet -p ${BINARY} -extra-arg=-Wno-unknown-warning-option ${files}
+execute_process(COMMAND run-clang-tidy-14 -quiet -p ${BINARY} -extra-arg=-Wno-unknown-warning-option ${checks} ${files}
     RESULT_VARIABLE refused)
 if(refused)
     message(FATAL_ERROR "clang-tidy has objections")

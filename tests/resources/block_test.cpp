@@ -9,7 +9,11 @@
 namespace storpol {
 namespace {
 
-void put_disk(MemoryHost& host, const std::string& name, const std::string& number, const std::string& place, const std::string& scheduler) {
+void put_disk(MemoryHost& host,
+              const std::string& name,
+              const std::string& number,
+              const std::string& place,
+              const std::string& scheduler) {
     const auto sysfs = "/sys/block/" + name;
     host.put_file(sysfs + "/dev", number + "\n");
     host.put_file(sysfs + "/size", "1000\n");
@@ -19,7 +23,8 @@ void put_disk(MemoryHost& host, const std::string& name, const std::string& numb
     host.put_file(sysfs + "/queue/nr_requests", "256\n");
     host.put_file(sysfs + "/queue/read_ahead_kb", "128\n");
     host.put_link("/sys/dev/block/" + number, "../../devices/" + place + "/block/" + name);
-    host.put_file("/run/udev/data/b" + number, "E:ID_BUS=" + std::string(place.find("/ata") != std::string::npos ? "ata" : "nvme") + "\n");
+    host.put_file("/run/udev/data/b" + number,
+                  "E:ID_BUS=" + std::string(place.find("/ata") != std::string::npos ? "ata" : "nvme") + "\n");
 }
 
 MemoryHost machine() {
@@ -60,7 +65,8 @@ TEST(Block, ASchedulerIsSetNowAndByOneRuleAtBoot) {
 
 TEST(Block, ARuleThatStandsAlreadyIsTheSource) {
     auto host = machine();
-    host.put_file("/etc/udev/rules.d/60-io.rules", "ACTION==\"add|change\", KERNEL==\"nvme[0-9]*n[0-9]*\", ATTR{queue/scheduler}=\"bfq\"\n");
+    host.put_file("/etc/udev/rules.d/60-io.rules",
+                  "ACTION==\"add|change\", KERNEL==\"nvme[0-9]*n[0-9]*\", ATTR{queue/scheduler}=\"bfq\"\n");
     const auto it = run("[[block]]\nmatch = { transport = \"nvme\" }\nscheduler = \"bfq\"\n", host);
     EXPECT_EQ(it.verdict(R"(block["nvme0n1"].scheduler)", Plane::persisted), "in-sync");
     EXPECT_EQ(it.source(R"(block["nvme0n1"].scheduler)", Plane::persisted), "/etc/udev/rules.d/60-io.rules:1");
@@ -79,15 +85,16 @@ TEST(Block, ALaterForeignRuleIsSaidToOverride) {
     auto host = machine();
     host.put_file("/etc/udev/rules.d/zz-late.rules", "KERNEL==\"nvme*\", ATTR{queue/scheduler}=\"kyber\"\n");
     const auto it = run("[[block]]\nmatch = { transport = \"nvme\" }\nscheduler = \"bfq\"\n", host);
-    EXPECT_EQ(it.cannot(R"(block["nvme0n1"].scheduler)", Plane::persisted), "overridden by /etc/udev/rules.d/zz-late.rules:1");
+    EXPECT_EQ(it.cannot(R"(block["nvme0n1"].scheduler)", Plane::persisted),
+              "overridden by /etc/udev/rules.d/zz-late.rules:1");
 }
 
 TEST(Block, TheLaterRuleWinsKeyByKey) {
     auto host = machine();
-    const auto it = run(
-        "[[block]]\nmatch = { rotational = false }\nscheduler = \"none\"\nread-ahead = \"256KiB\"\n"
-        "[[block]]\nmatch = { transport = \"nvme\" }\nscheduler = \"kyber\"\n",
-        host);
+    const auto it =
+        run("[[block]]\nmatch = { rotational = false }\nscheduler = \"none\"\nread-ahead = \"256KiB\"\n"
+            "[[block]]\nmatch = { transport = \"nvme\" }\nscheduler = \"kyber\"\n",
+            host);
     EXPECT_EQ(it.setting(R"(block["nvme0n1"].scheduler)")->setting.wanted, "kyber");
     EXPECT_EQ(it.setting(R"(block["nvme0n1"].read-ahead)")->setting.wanted, "256KiB");
     EXPECT_EQ(it.setting(R"(block["sda"].scheduler)")->setting.wanted, "none");
@@ -110,7 +117,8 @@ TEST(Block, ABoundIsWrittenForTheDiskThatBreaksIt) {
     const auto rules = it.file_after(rules_file);
     EXPECT_NE(rules.find("# block[\"nvme0n1\"].read-ahead\n"), std::string::npos) << rules;
     EXPECT_NE(rules.find("ATTR{wwid}==\"eui.1234\", ATTR{queue/read_ahead_kb}=\"256\""), std::string::npos) << rules;
-    EXPECT_NE(it.cannot(R"(block["sda"].read-ahead)", Plane::persisted).find("neither WWN nor serial"), std::string::npos);
+    EXPECT_NE(it.cannot(R"(block["sda"].read-ahead)", Plane::persisted).find("neither WWN nor serial"),
+              std::string::npos);
     const auto holds = run("[[block]]\nmatch = { rotational = false }\nread-ahead = { at-least = \"64KiB\" }\n", host);
     EXPECT_EQ(holds.verdict(R"(block["nvme0n1"].read-ahead)", Plane::persisted), "in-sync");
 }
@@ -127,8 +135,12 @@ TEST(Block, VirtualDevicesAndPathsAreMeantByNameOnly) {
     EXPECT_EQ(it.setting(R"(block["loop0"].scheduler)"), nullptr);
     EXPECT_EQ(it.setting(R"(block["sdb"].scheduler)"), nullptr);
     EXPECT_EQ(it.verdict(R"(block["mpatha"].scheduler)", Plane::live), "drift");
-    EXPECT_NE(run("[[block]]\nmatch = { virtual = true }\nscheduler = \"none\"\n", host).setting(R"(block["loop0"].scheduler)"), nullptr);
-    EXPECT_NE(run("[[block]]\nmatch = { name = \"sdb\" }\nscheduler = \"none\"\n", host).setting(R"(block["sdb"].scheduler)"), nullptr);
+    EXPECT_NE(run("[[block]]\nmatch = { virtual = true }\nscheduler = \"none\"\n", host)
+                  .setting(R"(block["loop0"].scheduler)"),
+              nullptr);
+    EXPECT_NE(
+        run("[[block]]\nmatch = { name = \"sdb\" }\nscheduler = \"none\"\n", host).setting(R"(block["sdb"].scheduler)"),
+        nullptr);
 }
 
 TEST(Block, ADeviceWithoutASchedulerIsAbsent) {
@@ -141,7 +153,8 @@ TEST(Block, ADeviceWithoutASchedulerIsAbsent) {
 
 TEST(Block, OldSchedulerNamesAndMissingMatchesAreErrors) {
     const auto keys = std::vector<PolicyKeys>{make_block_resource()->keys()};
-    const auto old_name = load_policy_files({{"p.toml", "version = 1\n[[block]]\nmatch = { name = \"sd*\" }\nscheduler = \"noop\"\n"}}, keys);
+    const auto old_name = load_policy_files(
+        {{"p.toml", "version = 1\n[[block]]\nmatch = { name = \"sd*\" }\nscheduler = \"noop\"\n"}}, keys);
     ASSERT_EQ(old_name.errors.size(), 1U);
     EXPECT_EQ(old_name.errors[0].fix, "write \"none\"");
     auto host = machine();
@@ -161,7 +174,8 @@ TEST(Block, ARuleThatMatchesNothingIsAFinding) {
 TEST(Block, InAnImageARuleIsKnownByItsMatch) {
     MemoryHost host;
     host.put({QueryKind::list, {"/sys/block"}}, not_captured({QueryKind::list, {"/sys/block"}}));
-    const std::string policy = "[[block]]\nmatch = { transport = \"nvme\", model = \"A,B [x]\" }\nscheduler = \"none\"\n";
+    const std::string policy =
+        "[[block]]\nmatch = { transport = \"nvme\", model = \"A,B [x]\" }\nscheduler = \"none\"\n";
     const std::string address = R"(block["model=A\\,B [x],transport=nvme"].scheduler)";
     const auto before = run(policy, host, true);
     EXPECT_EQ(before.verdict(address, Plane::persisted), "drift");

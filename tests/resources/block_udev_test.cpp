@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "resources/block/udev_outcome.h"
-
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
+
+#include "resources/block/udev_outcome.h"
 
 namespace storpol {
 namespace {
@@ -34,7 +34,8 @@ UdevOutcome judge(const std::vector<std::pair<std::string, std::string>>& files,
 TEST(UdevOutcome, TheLastRuleThatMatchesWins) {
     const auto outcome = judge({{"/a.rules", "KERNEL==\"sd*\", ATTR{queue/scheduler}=\"none\"\n"},
                                 {"/b.rules",
-                                 "# b\nACTION==\"add|change\", KERNEL==\"sd[a-z]\", ATTR{queue/rotational}==\"0\", ATTR{queue/scheduler}=\"bfq\"\n"
+                                 "# b\nACTION==\"add|change\", KERNEL==\"sd[a-z]\", ATTR{queue/rotational}==\"0\", "
+                                 "ATTR{queue/scheduler}=\"bfq\"\n"
                                  "KERNEL==\"nvme*\", ATTR{queue/scheduler}=\"kyber\"\n"}});
     EXPECT_EQ(outcome.kind, UdevOutcome::Kind::set);
     EXPECT_EQ(outcome.value, "bfq");
@@ -43,27 +44,34 @@ TEST(UdevOutcome, TheLastRuleThatMatchesWins) {
 }
 
 TEST(UdevOutcome, NothingThatMatchesIsUnset) {
-    EXPECT_EQ(judge({{"/a.rules", "KERNEL==\"vd*\", ATTR{queue/scheduler}=\"none\"\nATTR{queue/scheduler}==\"x\", ENV{a}=\"b\"\n"}}).kind,
+    EXPECT_EQ(judge({{"/a.rules",
+                      "KERNEL==\"vd*\", ATTR{queue/scheduler}=\"none\"\nATTR{queue/scheduler}==\"x\", ENV{a}=\"b\"\n"}})
+                  .kind,
               UdevOutcome::Kind::unset);
 }
 
 TEST(UdevOutcome, ARuleForRemovalSetsNothing) {
-    EXPECT_EQ(judge({{"/a.rules", "ACTION==\"remove\", ATTR{queue/scheduler}=\"none\"\n"}}).kind, UdevOutcome::Kind::unset);
+    EXPECT_EQ(judge({{"/a.rules", "ACTION==\"remove\", ATTR{queue/scheduler}=\"none\"\n"}}).kind,
+              UdevOutcome::Kind::unset);
 }
 
 TEST(UdevOutcome, GotoSkipsToItsLabelInTheSameFile) {
     EXPECT_EQ(judge({{"/a.rules",
-                      "KERNEL!=\"nvme*\", GOTO=\"end\"\nATTR{queue/scheduler}=\"none\"\nLABEL=\"end\"\nATTR{queue/scheduler}=\"bfq\"\n"}})
+                      "KERNEL!=\"nvme*\", "
+                      "GOTO=\"end\"\nATTR{queue/scheduler}=\"none\"\nLABEL=\"end\"\nATTR{queue/scheduler}=\"bfq\"\n"}})
                   .source,
               "/a.rules:4");
-    EXPECT_EQ(judge({{"/a.rules", "GOTO=\"nowhere\"\nATTR{queue/scheduler}=\"none\"\n"}, {"/b.rules", "ATTR{queue/scheduler}=\"bfq\"\n"}}).source,
+    EXPECT_EQ(judge({{"/a.rules", "GOTO=\"nowhere\"\nATTR{queue/scheduler}=\"none\"\n"},
+                     {"/b.rules", "ATTR{queue/scheduler}=\"bfq\"\n"}})
+                  .source,
               "/b.rules:1");
 }
 
 TEST(UdevOutcome, WhatCannotBeJudgedIsUnknownWithItsPlace) {
     for (const std::string rule :
-         {"PROGRAM==\"/bin/x\", ATTR{queue/scheduler}=\"bfq\"", "IMPORT{program}==\"/bin/x\", ATTR{queue/scheduler}=\"bfq\"",
-          "ATTR{queue/scheduler}=\"$env{elevator}\"", "RUN+=\"/bin/sh -c 'echo bfq > /sys/block/%k/queue/scheduler'\"",
+         {"PROGRAM==\"/bin/x\", ATTR{queue/scheduler}=\"bfq\"",
+          "IMPORT{program}==\"/bin/x\", ATTR{queue/scheduler}=\"bfq\"", "ATTR{queue/scheduler}=\"$env{elevator}\"",
+          "RUN+=\"/bin/sh -c 'echo bfq > /sys/block/%k/queue/scheduler'\"",
           "ATTRS{idVendor}==\"1234\", ATTR{queue/scheduler}=\"bfq\"", "TAGS==\"x\", ATTR{queue/scheduler}=\"bfq\""}) {
         const auto outcome = judge({{"/a.rules", "ATTR{queue/scheduler}=\"none\"\n" + rule + "\n"}});
         EXPECT_EQ(outcome.kind, UdevOutcome::Kind::unknown) << rule;
@@ -72,15 +80,23 @@ TEST(UdevOutcome, WhatCannotBeJudgedIsUnknownWithItsPlace) {
 }
 
 TEST(UdevOutcome, ALaterPlainRuleMakesADoubtfulOneIrrelevant) {
-    EXPECT_EQ(judge({{"/a.rules", "PROGRAM==\"/bin/x\", ATTR{queue/scheduler}=\"bfq\"\nATTR{queue/scheduler}=\"none\"\n"}}).value, "none");
+    EXPECT_EQ(
+        judge({{"/a.rules", "PROGRAM==\"/bin/x\", ATTR{queue/scheduler}=\"bfq\"\nATTR{queue/scheduler}=\"none\"\n"}})
+            .value,
+        "none");
 }
 
 TEST(UdevOutcome, PropertiesComeFromTheDatabaseAndFromEarlierRules) {
-    EXPECT_EQ(judge({{"/a.rules", "ENV{ID_BUS}==\"ata\", ENV{ssd}=\"1\"\nENV{ssd}==\"1\", ATTR{queue/scheduler}=\"bfq\"\n"}}).value, "bfq");
-    EXPECT_EQ(judge({{"/a.rules", "ENV{NOT_THERE}==\"?*\", ATTR{queue/scheduler}=\"bfq\"\n"}}).kind, UdevOutcome::Kind::unset);
+    EXPECT_EQ(
+        judge({{"/a.rules", "ENV{ID_BUS}==\"ata\", ENV{ssd}=\"1\"\nENV{ssd}==\"1\", ATTR{queue/scheduler}=\"bfq\"\n"}})
+            .value,
+        "bfq");
+    EXPECT_EQ(judge({{"/a.rules", "ENV{NOT_THERE}==\"?*\", ATTR{queue/scheduler}=\"bfq\"\n"}}).kind,
+              UdevOutcome::Kind::unset);
     auto device = sda();
     device.properties_complete = false;
-    EXPECT_EQ(judge({{"/a.rules", "ENV{NOT_THERE}==\"?*\", ATTR{queue/scheduler}=\"bfq\"\n"}}, device).kind, UdevOutcome::Kind::unknown);
+    EXPECT_EQ(judge({{"/a.rules", "ENV{NOT_THERE}==\"?*\", ATTR{queue/scheduler}=\"bfq\"\n"}}, device).kind,
+              UdevOutcome::Kind::unknown);
 }
 
 TEST(UdevOutcome, ModelsAreComparedWithoutTheirPadding) {
@@ -95,7 +111,8 @@ TEST(UdevOutcome, AValueTheKernelRefusesSetsNothing) {
 
 TEST(UdevOutcome, AnyRulesAreSurvived) {
     EXPECT_TRUE(rc::check("no crash", [] {
-        const auto text = *rc::gen::container<std::string>(rc::gen::elementOf(std::string("KERNELATTR{}=!+\"sd*|,\\ \nGOTO LABEL")));
+        const auto text =
+            *rc::gen::container<std::string>(rc::gen::elementOf(std::string("KERNELATTR{}=!+\"sd*|,\\ \nGOTO LABEL")));
         judge({{"/a.rules", text}});
     }));
 }

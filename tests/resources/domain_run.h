@@ -33,34 +33,40 @@ struct DomainRun {
         }
         return nullptr;
     }
+
     // "drift", "in-sync", ...; "none" where there is no such setting or plane.
     std::string verdict(const std::string& address, Plane plane) const {
         const auto* state = setting(address);
         const auto* on = state == nullptr ? nullptr : state->on(plane);
         return on == nullptr ? "none" : std::string(to_text(on->verdict));
     }
+
     std::string source(const std::string& address, Plane plane) const {
         const auto* state = setting(address);
         const auto* on = state == nullptr ? nullptr : state->on(plane);
         return on == nullptr ? "none" : on->reading.source;
     }
+
     std::string cannot(const std::string& address, Plane plane) const {
         const auto* state = setting(address);
         const auto* on = state == nullptr ? nullptr : state->on(plane);
         return on == nullptr ? "none" : on->cannot;
     }
+
     const Action* action(Verb verb, const std::string& target) const {
         for (const auto& action : evaluation.plan.actions) {
             if (action.verb == verb && action.target == target) return &action;
         }
         return nullptr;
     }
+
     const Finding* finding(const std::string& code) const {
         for (const auto& finding : evaluation.findings) {
             if (finding.code == code) return &finding;
         }
         return nullptr;
     }
+
     // The bytes a file has after the plan; "" where the plan does not touch it.
     std::string file_after(const std::string& path) const {
         for (const auto& action : evaluation.plan.actions) {
@@ -69,6 +75,7 @@ struct DomainRun {
         }
         return "";
     }
+
     std::string errors() const {
         std::string text;
         for (const auto& error : evaluation.errors) text += error.says + "\n";

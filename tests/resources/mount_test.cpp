@@ -13,14 +13,17 @@ namespace {
 MemoryHost machine() {
     MemoryHost host;
     host.put_file("/proc/sys/kernel/osrelease", "6.12.0\n");
-    host.put_file("/proc/self/mountinfo",
-                  "25 1 0:31 /@ / rw,relatime shared:1 - btrfs /dev/sda2 rw,ssd,discard=async,space_cache=v2,subvolid=256,subvol=/@\n"
-                  "26 25 0:31 /@log /var/log rw,noatime shared:2 - btrfs /dev/sda2 rw,ssd,discard=async,space_cache=v2,subvolid=257,subvol=/@log\n"
-                  "27 25 8:3 / /home rw,nosuid,relatime shared:3 - ext4 /dev/sda3 rw,commit=30\n"
-                  "28 25 8:4 / /data rw,relatime shared:4 - xfs /dev/sda4 rw,attr2,inode64,logbufs=8,logbsize=32k,noquota\n"
-                  "29 25 0:40 / /net rw,relatime shared:5 - nfs4 server:/export rw,vers=4.2\n"
-                  "30 25 0:41 / /tmp rw,nosuid - tmpfs tmpfs rw\n"
-                  "31 28 8:4 /log /bind rw,relatime shared:4 - xfs /dev/sda4 rw,attr2,inode64,logbufs=8,logbsize=32k,noquota\n");
+    host.put_file(
+        "/proc/self/mountinfo",
+        "25 1 0:31 /@ / rw,relatime shared:1 - btrfs /dev/sda2 "
+        "rw,ssd,discard=async,space_cache=v2,subvolid=256,subvol=/@\n"
+        "26 25 0:31 /@log /var/log rw,noatime shared:2 - btrfs /dev/sda2 "
+        "rw,ssd,discard=async,space_cache=v2,subvolid=257,subvol=/@log\n"
+        "27 25 8:3 / /home rw,nosuid,relatime shared:3 - ext4 /dev/sda3 rw,commit=30\n"
+        "28 25 8:4 / /data rw,relatime shared:4 - xfs /dev/sda4 rw,attr2,inode64,logbufs=8,logbsize=32k,noquota\n"
+        "29 25 0:40 / /net rw,relatime shared:5 - nfs4 server:/export rw,vers=4.2\n"
+        "30 25 0:41 / /tmp rw,nosuid - tmpfs tmpfs rw\n"
+        "31 28 8:4 /log /bind rw,relatime shared:4 - xfs /dev/sda4 rw,attr2,inode64,logbufs=8,logbsize=32k,noquota\n");
     host.put_file("/etc/fstab",
                   "# comment stays\n"
                   "UUID=1\t/\tbtrfs\tsubvol=@  0 0\n"
@@ -101,7 +104,8 @@ TEST(Mount, SubvolumesAreOneSettingOfTheShortestTarget) {
     EXPECT_EQ(it.setting(R"(mount["/var/log"].discard)"), nullptr);
     EXPECT_EQ(it.verdict(R"(mount["/"].atime)", Plane::live), "drift");
     EXPECT_EQ(it.verdict(R"(mount["/var/log"].atime)", Plane::live), "in-sync") << "flags are of each mount";
-    EXPECT_EQ(it.verdict(R"(mount["/"].discard)", Plane::persisted), "drift") << "without a word btrfs discards since 6.2";
+    EXPECT_EQ(it.verdict(R"(mount["/"].discard)", Plane::persisted), "drift")
+        << "without a word btrfs discards since 6.2";
     const auto after = it.file_after("/etc/fstab");
     EXPECT_NE(after.find("UUID=1\t/\tbtrfs\tsubvol=@,noatime,nodiscard  0 0\n"), std::string::npos) << after;
     EXPECT_NE(after.find("UUID=1 /var/log btrfs noatime,subvol=@log,nodiscard 0 0\n"), std::string::npos) << after;
@@ -127,11 +131,11 @@ TEST(Mount, PeriodicMeansNoDiscardWordAndContinuousMeansOne) {
 
 TEST(Mount, AWordIsMoreExactThanTheRuleAndTheRuleThanTheTable) {
     auto host = machine();
-    const auto it = run(
-        "[discard]\nfilesystem = \"periodic\"\n"
-        "[[mount]]\nmatch = { target = \"/home\" }\ndiscard = \"continuous\"\n"
-        "[[mount]]\nmatch = { target = \"/data\" }\noptions = [\"discard\"]\n",
-        host);
+    const auto it =
+        run("[discard]\nfilesystem = \"periodic\"\n"
+            "[[mount]]\nmatch = { target = \"/home\" }\ndiscard = \"continuous\"\n"
+            "[[mount]]\nmatch = { target = \"/data\" }\noptions = [\"discard\"]\n",
+            host);
     EXPECT_EQ(it.setting(R"(mount["/home"].discard)")->setting.wanted, "continuous");
     EXPECT_EQ(it.setting(R"(mount["/data"].discard)")->setting.wanted, "discard");
     EXPECT_EQ(it.setting(R"(mount["/"].discard)")->setting.wanted, "periodic");
@@ -175,17 +179,21 @@ TEST(Mount, AnOptionOfAnotherFilesystemIsSkippedOrDriftThatNothingCures) {
     EXPECT_NE(wildcard.finding("option-not-of-filesystem"), nullptr);
     const auto named = run("[[mount]]\nmatch = { target = \"/data\" }\noptions = [\"commit=300\"]\n", host);
     EXPECT_EQ(named.verdict(R"(mount["/data"].commit)", Plane::persisted), "drift");
-    EXPECT_NE(named.cannot(R"(mount["/data"].commit)", Plane::persisted).find("not an option of xfs"), std::string::npos);
+    EXPECT_NE(named.cannot(R"(mount["/data"].commit)", Plane::persisted).find("not an option of xfs"),
+              std::string::npos);
     EXPECT_TRUE(named.evaluation.plan.actions.empty());
 }
 
 TEST(Mount, WordsThatNeverReachTheKernelHaveAPersistedPlaneOnly) {
     auto host = machine();
-    const auto it = run("[[mount]]\nmatch = { target = \"/data\" }\noptions = [\"nofail\", \"x-systemd.device-timeout=10s\"]\n", host);
+    const auto it = run(
+        "[[mount]]\nmatch = { target = \"/data\" }\noptions = [\"nofail\", \"x-systemd.device-timeout=10s\"]\n", host);
     EXPECT_EQ(it.verdict(R"(mount["/data"].nofail)", Plane::live), "none");
     EXPECT_EQ(it.verdict(R"(mount["/data"].nofail)", Plane::persisted), "drift");
-    EXPECT_NE(it.file_after("/etc/fstab").find("UUID=4 /data xfs defaults,nofail,x-systemd.device-timeout=10s 0 0\n"), std::string::npos);
-    EXPECT_EQ(run("[[mount]]\nmatch = { target = \"/home\" }\noptions = [\"nofail\"]\n", host).verdict(R"(mount["/home"].nofail)", Plane::persisted),
+    EXPECT_NE(it.file_after("/etc/fstab").find("UUID=4 /data xfs defaults,nofail,x-systemd.device-timeout=10s 0 0\n"),
+              std::string::npos);
+    EXPECT_EQ(run("[[mount]]\nmatch = { target = \"/home\" }\noptions = [\"nofail\"]\n", host)
+                  .verdict(R"(mount["/home"].nofail)", Plane::persisted),
               "in-sync");
 }
 
@@ -200,19 +208,19 @@ TEST(Mount, AForbiddenOptionIsDriftWhereItHolds) {
 
 TEST(Mount, WantedAndForbiddenAtOnceIsAnError) {
     auto host = machine();
-    const auto it = run(
-        "[[mount]]\nmatch = { fstype = \"btrfs\" }\noptions = [\"compress=zstd\"]\n"
-        "[[mount]]\nmatch = { target = \"/\" }\nforbid = [\"compress\"]\n",
-        host);
+    const auto it =
+        run("[[mount]]\nmatch = { fstype = \"btrfs\" }\noptions = [\"compress=zstd\"]\n"
+            "[[mount]]\nmatch = { target = \"/\" }\nforbid = [\"compress\"]\n",
+            host);
     EXPECT_NE(it.errors().find("forbidden here"), std::string::npos);
 }
 
 TEST(Mount, RulesThatPullOneSuperblockTwoWaysAreAnErrorNamingBoth) {
     auto host = machine();
-    const auto it = run(
-        "[[mount]]\nmatch = { target = \"/\" }\noptions = [\"commit=300\"]\n"
-        "[[mount]]\nmatch = { target = \"/var/log\" }\noptions = [\"commit=60\"]\n",
-        host);
+    const auto it =
+        run("[[mount]]\nmatch = { target = \"/\" }\noptions = [\"commit=300\"]\n"
+            "[[mount]]\nmatch = { target = \"/var/log\" }\noptions = [\"commit=60\"]\n",
+            host);
     EXPECT_NE(it.errors().find("contradicts \"commit=300\" at site.toml:4"), std::string::npos) << it.errors();
 }
 
@@ -240,13 +248,15 @@ TEST(Mount, AStoreGeneratedFstabIsNotEdited) {
     host.put_file("/nix/store/abc-etc-fstab", text);
     host.put_link("/etc/fstab", "/nix/store/abc-etc-fstab");
     const auto it = run("[[mount]]\nmatch = { target = \"/home\" }\noptions = [\"noatime\"]\n", host);
-    EXPECT_NE(it.cannot(R"(mount["/home"].atime)", Plane::persisted).find("/nix/store/abc-etc-fstab"), std::string::npos);
+    EXPECT_NE(it.cannot(R"(mount["/home"].atime)", Plane::persisted).find("/nix/store/abc-etc-fstab"),
+              std::string::npos);
 }
 
 TEST(Mount, AUnitIsChangedByADropInWithItsWholeOptions) {
     auto host = machine();
     host.remove("/etc/fstab");
-    host.put_file("/etc/systemd/system/home.mount", "[Mount]\nWhat=/dev/sda3\nWhere=/home\nType=ext4\nOptions=nosuid,commit=60\n");
+    host.put_file("/etc/systemd/system/home.mount",
+                  "[Mount]\nWhat=/dev/sda3\nWhere=/home\nType=ext4\nOptions=nosuid,commit=60\n");
     host.put_file("/run/systemd/system/.keep", "");
     const auto it = run("[[mount]]\nmatch = { target = \"/home\" }\noptions = [\"noatime\"]\n", host);
     EXPECT_EQ(it.source(R"(mount["/home"].atime)", Plane::persisted), "/etc/systemd/system/home.mount:5");
@@ -266,13 +276,15 @@ TEST(Mount, OfAUnitInEtcAndALineTheUnitApplies) {
 
 TEST(Mount, InAnImageLinesAreAllThereIs) {
     MemoryHost host;
-    host.put_file("/etc/fstab",
-                  "UUID=1 / btrfs subvol=@ 0 0\nUUID=1 /home/ btrfs subvol=@home 0 0\nUUID=7B11 /boot/efi vfat umask=0077 0 1\n"
-                  "bad line\n");
+    host.put_file(
+        "/etc/fstab",
+        "UUID=1 / btrfs subvol=@ 0 0\nUUID=1 /home/ btrfs subvol=@home 0 0\nUUID=7B11 /boot/efi vfat umask=0077 0 1\n"
+        "bad line\n");
     const auto it = run("[[mount]]\nmatch = { target = \"*\" }\noptions = [\"noatime\", \"commit=300\"]\n", host, true);
     EXPECT_EQ(it.verdict(R"(mount["/"].commit)", Plane::persisted), "drift");
     EXPECT_EQ(it.verdict(R"(mount["/"].commit)", Plane::live), "none");
-    EXPECT_NE(it.file_after("/etc/fstab").find("UUID=7B11 /boot/efi vfat umask=0077,noatime 0 1\nbad line\n"), std::string::npos)
+    EXPECT_NE(it.file_after("/etc/fstab").find("UUID=7B11 /boot/efi vfat umask=0077,noatime 0 1\nbad line\n"),
+              std::string::npos)
         << it.file_after("/etc/fstab");
     ASSERT_NE(it.finding("fstab-line-rejected"), nullptr);
     EXPECT_EQ(it.finding("fstab-line-rejected")->where, "/etc/fstab:4");

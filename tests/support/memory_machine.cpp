@@ -59,13 +59,30 @@ Result<std::vector<Step>> MemoryPerformer::undo_of(const Step& step) {
     return std::vector<Step>{ReplaceFile{path, std::string(no_file_digest), *now, 0644}};
 }
 
+namespace {
+
+// The kernel shows a choice as the list of all with brackets around the one that holds.
+std::string shown_by_kernel(const std::string& old, const std::string& chosen) {
+    const auto open = old.find('[');
+    const auto close = old.find(']');
+    if (open == std::string::npos || close == std::string::npos) return chosen + "\n";
+    std::string list = old.substr(0, open) + old.substr(open + 1, close - open - 1) + old.substr(close + 1);
+    const auto at = list.find(chosen);
+    if (at == std::string::npos) return chosen + "\n";
+    return list.insert(at + chosen.size(), "]").insert(at, "[");
+}
+
+}  // namespace
+
 void MemoryPerformer::change(const Step& step) {
     if (const auto* replace = std::get_if<ReplaceFile>(&step)) {
         host_.put_file(replace->path, replace->bytes);
     } else if (const auto* deleted = std::get_if<DeleteFile>(&step)) {
         host_.remove(deleted->path);
     } else if (const auto* write = std::get_if<WriteAttribute>(&step)) {
-        if (!ignored_.contains(write->path)) host_.put_file(write->path, write->value + "\n");
+        if (ignored_.contains(write->path)) return;
+        const auto* old = find_file(host_, write->path);
+        host_.put_file(write->path, old != nullptr ? shown_by_kernel(*old, write->value) : write->value + "\n");
     }
 }
 

@@ -18,7 +18,8 @@ std::string superblock(unsigned defaults, const std::string& options) {
 }
 
 TEST(Ext4Superblock, NamesItsDefaultsAsTune2fsDoes) {
-    EXPECT_EQ(*describe_ext4_superblock(superblock(0x40C, "")), "default_mount_opts=user_xattr acl discard\nmount_opts=\nerrors=remount-ro\n");
+    EXPECT_EQ(*describe_ext4_superblock(superblock(0x40C, "")),
+              "default_mount_opts=user_xattr acl discard\nmount_opts=\nerrors=remount-ro\n");
     EXPECT_EQ(*describe_ext4_superblock(superblock(0x60, "discard,commit=60")),
               "default_mount_opts=journal_data_writeback\nmount_opts=discard,commit=60\nerrors=remount-ro\n");
 }

@@ -79,7 +79,7 @@ TEST_F(PlannerTest, FieldEditsKeepEveryOtherByte) {
     ASSERT_EQ(plan.actions.size(), 1U);
     EXPECT_EQ(plan.actions[0].verb, Verb::edit);
     EXPECT_EQ(std::get<ReplaceFile>(plan.actions[0].step).bytes,
-              "#  mine\nUUID=1\t/  ext4 noatime 0 1\nUUID=2 /home xfs noatime 0 2");
+              "#  mine\nUUID=1\t/  ext4 noatime 0 1\nUUID=2 /home xfs defaults,noatime 0 2");
 }
 
 TEST_F(PlannerTest, AnOwnFileThatIsThenEmptyIsDeleted) {
