@@ -52,12 +52,12 @@ std::optional<QueryKind> parse_query_kind(std::string_view word);
 int argument_count(QueryKind kind);
 
 // One entry of the text form, ending in '\n':
-//   file /etc/fstab resolved=/etc/fstab          the query's word and arguments (blanks in them as \x20), then what is
-//   known of it |UUID=... / ext4 defaults 0 1                each line of the answer behind '|', bytes escaped as
-//   escape_bytes() does |last line without a newline\                a '\' at the very end: no newline there file
-//   /etc/crypttab !ENOENT                   a refusal by its errno name, or !not-captured now 2026-11-30T12:00:00Z an
-//   answer of one line without '|' may stand on the line itself unit fstrim.timer ActiveState=active ...     key=value
-//   answers likewise, several on the line; values quoted "..." where they hold blanks
+//   file /etc/fstab resolved=/etc/fstab      word and arguments (blanks as \x20), then what is known of it
+//   |UUID=... / ext4 defaults 0 1            lines of the answer behind '|', as escape_bytes() has them; a '\' at the
+//   |last line without a newline\            very end: no newline there
+//   file /etc/crypttab !ENOENT               a refusal by its errno name, or !not-captured
+//   now 2026-11-30T12:00:00Z                 one line of an answer may stand on the line itself, and so may key=value
+//   unit fstrim.timer ActiveState=active     answers, several on the line; values quoted "..." where they hold blanks
 // Blank lines and lines that start with '#' mean nothing.
 std::string render_entry(const Query& query, const Answer& answer);
 

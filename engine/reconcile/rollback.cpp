@@ -114,7 +114,8 @@ class RollingBack {
             }
             to_undo_.push_back(&*step);
         }
-        std::ranges::stable_partition(to_undo_, [](const auto* step) { return !is_generator(step->verb); });
+        std::stable_partition(to_undo_.begin(), to_undo_.end(),
+                              [](const auto* step) { return !is_generator(step->verb); });
         return {};
     }
 

@@ -48,8 +48,9 @@ std::optional<std::string> userspace_word(std::string_view options, std::string_
 FilesystemReader::FilesystemReader(const ManagedFilesystem& filesystem,
                                    const MountTable* table,
                                    const MountHostFacts& host_facts,
-                                   Host& host)
-    : filesystem_(filesystem), table_(table), host_(host) {
+                                   Host& host,
+                                   LiveMeanings& meanings)
+    : filesystem_(filesystem), table_(table), host_(host), meanings_(meanings) {
     facts_.kernel = host_facts.kernel;
     learn_device_facts();
     if (is_ext(filesystem.fstype)) learn_ext4_facts();
@@ -94,19 +95,25 @@ std::string FilesystemReader::live_source(const MountWish& wish) const {
     return ext4_text_ && !of_mount ? ext4_path_ : "/proc/self/mountinfo";
 }
 
-std::optional<OptionSet> FilesystemReader::live_set(const ManagedMount& mount) const {
-    if (!mount.live || table_ == nullptr) return std::nullopt;
+const OptionSet* FilesystemReader::live_set(const ManagedMount& mount) const {
+    if (!mount.live || table_ == nullptr) return nullptr;
     const auto& entry = table_->mounts()[*mount.live];
     LiveText text;
     text.mount_options = entry.mount_options;
     text.super_options = entry.super_options;
     if (ext4_text_) text.ext4_options = *ext4_text_;
-    return live_options(filesystem_.fstype, text, facts_);
+    const auto known = [](const std::optional<bool>& fact) { return !fact ? '?' : *fact ? '1' : '0'; };
+    const std::string key = filesystem_.fstype + '\n' + entry.mount_options + '\n' + entry.super_options + '\n' +
+                            ext4_text_.value_or("") + '\n' + facts_.superblock_options.value_or("") + '\n' +
+                            known(facts_.device_discards) + known(facts_.rotational);
+    const auto found = meanings_.find(key);
+    if (found != meanings_.end()) return &found->second;
+    return &meanings_.emplace(key, live_options(filesystem_.fstype, text, facts_)).first->second;
 }
 
 Reading FilesystemReader::live(const MountWish& wish, const ManagedMount& mount) const {
-    const auto set = live_set(mount);
-    if (!set) return {Absent{mount.is_automount ? "mounted on first use" : mount.not_live}, "", {}};
+    const auto* set = live_set(mount);
+    if (set == nullptr) return {Absent{mount.is_automount ? "mounted on first use" : mount.not_live}, "", {}};
     const auto source = live_source(wish);
     if (wish.kind == MountWish::Kind::unknown) return {Unknown{wish.why}, source, {}};
     if (wish.kind == MountWish::Kind::impossible) return {Unset{}, source, {}};
@@ -150,7 +157,8 @@ const FilesystemReader& MountReaders::of(const ManagedFilesystem& filesystem) co
     const auto found = readers_.find(&filesystem);
     if (found != readers_.end()) return found->second;
     const auto& mounts = topology_.mounts();
-    const FilesystemReader reader(filesystem, mounts ? &*mounts : nullptr, mount_host_facts(topology_, host_), host_);
+    const FilesystemReader reader(filesystem, mounts ? &*mounts : nullptr, mount_host_facts(topology_, host_), host_,
+                                  meanings_);
     return readers_.emplace(&filesystem, reader).first->second;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 
 #include "engine/model/reading.h"
 #include "engine/topology/mount_table.h"
@@ -16,6 +16,9 @@ namespace storpol {
 class Host;
 class Topology;
 
+// What the kernel's texts of a mount mean, by those texts: on hosts with thousands of mounts most say the same.
+using LiveMeanings = std::unordered_map<std::string, OptionSet>;
+
 // One filesystem as it is read: its options as the kernel has them at each mount, and what would be its defaults.
 class FilesystemReader {
   public:
@@ -23,7 +26,8 @@ class FilesystemReader {
     FilesystemReader(const ManagedFilesystem& filesystem,
                      const MountTable* table,
                      const MountHostFacts& host_facts,
-                     Host& host);
+                     Host& host,
+                     LiveMeanings& meanings);
 
     Reading live(const MountWish& wish, const ManagedMount& mount) const;
     // Of one mount, from the source that applies; `inventory_unreadable` is MountInventory::unreadable.
@@ -31,8 +35,8 @@ class FilesystemReader {
 
     const MountFacts& facts() const { return facts_; }
 
-    // What the running kernel has at this mount; none when it is not mounted.
-    std::optional<OptionSet> live_set(const ManagedMount& mount) const;
+    // What the running kernel has at this mount; null when it is not mounted.
+    const OptionSet* live_set(const ManagedMount& mount) const;
 
     Default default_for(std::string_view property) const { return default_of(filesystem_.fstype, property, facts_); }
 
@@ -44,6 +48,7 @@ class FilesystemReader {
     const ManagedFilesystem& filesystem_;
     const MountTable* table_;
     Host& host_;
+    LiveMeanings& meanings_;
     MountFacts facts_;
     std::optional<std::string> ext4_text_;
     std::string ext4_path_;
@@ -59,7 +64,8 @@ class MountReaders {
   private:
     const Topology& topology_;
     Host& host_;
-    mutable std::map<const ManagedFilesystem*, FilesystemReader> readers_;
+    mutable LiveMeanings meanings_;
+    mutable std::unordered_map<const ManagedFilesystem*, FilesystemReader> readers_;
 };
 
 // A remount cannot change it: only a new mount does.
