@@ -61,9 +61,11 @@ std::vector<std::string> words_of(std::string_view field) {
     std::vector<std::string> words;
     if (field.empty()) return words;
     std::string word;
+    // A quote that nothing closes is a character like any other.
+    const bool groups = std::count(field.begin(), field.end(), '"') % 2 == 0;
     bool quotes = false;
     for (const char c : field) {
-        if (c == '"') quotes = !quotes;
+        if (c == '"' && groups) quotes = !quotes;
         if (c == ',' && !quotes) {
             words.push_back(std::move(word));
             word.clear();

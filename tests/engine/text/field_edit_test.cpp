@@ -55,6 +55,7 @@ TEST(FieldEdit, TheFieldBehindTheLastOneIsMade) {
 TEST(FieldEdit, ACommaInQuotesSeparatesNothing) {
     EXPECT_EQ(edit_words("a b context=\"x,y\",rw", 1, 3, Words{"rw"}, Words{"ro"}), "a b context=\"x,y\",ro");
     EXPECT_FALSE(edit_words("a b context=\"x,y\"", 1, 3, Words{"y\""}, Words{}));
+    EXPECT_EQ(edit_words("a b x\",rw", 1, 3, Words{"rw"}, Words{"ro"}), "a b x\",ro") << "nothing closes this quote";
 }
 
 TEST(FieldEdit, OddBytesAndAMissingLastNewlineStay) {
