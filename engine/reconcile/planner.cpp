@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/reconcile/fold.h"
+#include "engine/reconcile/remedy.h"
 
 namespace storpol {
 namespace {
@@ -17,33 +18,7 @@ namespace {
 // is touched. Generators come last, as each is to run once for all that it reads.
 int rank_of(const Action& action) {
     if (is_file_step(action.step)) return 0;
-    switch (action.verb) {
-        case Verb::daemon_reload:
-        case Verb::reload_udev:
-        case Verb::rebuild_initramfs:
-        case Verb::update_bootloader:
-            return 2;
-        case Verb::write:
-        case Verb::edit:
-        case Verb::create:
-        case Verb::remove:
-        case Verb::drop_in:
-        case Verb::enable_unit:
-        case Verb::disable_unit:
-        case Verb::start_unit:
-        case Verb::remount:
-        case Verb::set_luks2_flag:
-        case Verb::clear_luks2_flag:
-        case Verb::refresh_mapping:
-        case Verb::reload_table:
-        case Verb::change_thin_pool:
-        case Verb::set_up_zram:
-        case Verb::swap_off:
-        case Verb::swap_on:
-        case Verb::set_kernel_argument:
-            return 1;
-    }
-    return 1;
+    return is_generator(action.verb) ? 2 : 1;
 }
 
 std::string target_name(const Action& action) {

@@ -213,7 +213,7 @@ TEST(LiveHost, AnswersAlikeWithoutOpenat2) {
     tree.link("/b", "a");
     tree.link("/a/up", "../b/./real");
     tree.link("/loop", "loop");
-    for (const unsigned code : {ENOSYS, EPERM}) {
+    for (const auto code : {static_cast<unsigned>(ENOSYS), static_cast<unsigned>(EPERM)}) {
         const bool ran = run_isolated([&] {
             const auto before = make_live_host()->ask({QueryKind::stat, {tree.at("/b/up")}});
             if (!forbid_openat2(code)) _exit(77);
