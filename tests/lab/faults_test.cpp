@@ -17,7 +17,6 @@
 namespace storpol::lab {
 namespace {
 
-
 // Keys of the network namespace that take any small number.
 const std::vector<std::string> keys{"net.core.somaxconn",           "net.ipv4.tcp_fin_timeout",
                                     "net.ipv4.tcp_keepalive_intvl", "net.ipv4.tcp_keepalive_probes",
