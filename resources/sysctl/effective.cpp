@@ -107,13 +107,7 @@ SysctlOutcome outcome_of_single(const std::vector<SysctlWrite>& writes) {
 
 std::vector<SysctlWrite> writes_to(const std::vector<std::string>& paths, const SysctlSources& sources) {
     const std::set<std::string> wanted(paths.begin(), paths.end());
-    const auto is_ours = [&](const SysctlAssignment& line) {
-        return std::any_of(wanted.begin(), wanted.end(), [&](const auto& path) { return reaches(line, path); });
-    };
-    std::vector<SysctlAssignment> lines;
-    for (SysctlAssignment& line : sources.assignments()) {
-        if (is_ours(line)) lines.push_back(std::move(line));
-    }
+    std::vector<SysctlAssignment> lines = sources.assignments_to(paths);
     std::set<std::string> named;
     for (const SysctlAssignment& line : lines) named.insert(line.path);
     if (sources.reader == SysctlReader::systemd) lines = options_of_systemd(lines);
@@ -131,7 +125,7 @@ SysctlOutcome outcome_of(const std::string& path, const SysctlSources& sources) 
     SysctlOutcome outcome =
         pair != nullptr ? outcome_of_pair(path, *pair, writes, sources.reader) : outcome_of_single(writes);
     std::vector<SysctlAssignment> lines = sources.boot_words;
-    for (SysctlAssignment& line : sources.assignments()) lines.push_back(std::move(line));
+    for (SysctlAssignment& line : sources.assignments_to(paths)) lines.push_back(std::move(line));
     for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
         const bool ours =
             std::any_of(paths.begin(), paths.end(), [&](const auto& each) { return reaches(*line, each); });

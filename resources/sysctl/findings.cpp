@@ -109,7 +109,7 @@ std::string explanation(const std::string& path,
     for (const SysctlOwnerLine& line : owners) {
         if (line.path == path) who.push_back(to_text(line.where) + " sets it to " + printable(line.value));
     }
-    for (const SysctlAssignment& line : sources.assignments()) {
+    for (const SysctlAssignment& line : sources.assignments_to({path})) {
         if (line.path == path && line.value && is_live(*line.value)) {
             who.push_back(to_text(line.where) +
                           " holds that value and loses at boot, but may have been applied by hand");

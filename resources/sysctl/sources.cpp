@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <unordered_map>
 
 #include "engine/base/text.h"
 #include "engine/host/host.h"
@@ -172,6 +174,36 @@ std::vector<SysctlAssignment> SysctlSources::assignments() const {
     return all;
 }
 
+struct SysctlSources::Index {
+    std::vector<SysctlAssignment> all;
+    std::unordered_map<std::string, std::vector<std::size_t>> by_path;
+    std::vector<std::size_t> globs;
+};
+
+std::vector<SysctlAssignment> SysctlSources::assignments_to(const std::vector<std::string>& paths) const {
+    if (!index) {
+        auto made = std::make_shared<Index>();
+        made->all = assignments();
+        for (std::size_t i = 0; i < made->all.size(); ++i) {
+            const auto& line = made->all[i];
+            if (is_sysctl_glob(line.path)) made->globs.push_back(i);
+            made->by_path[line.path].push_back(i);
+        }
+        index = std::move(made);
+    }
+    std::set<std::size_t> positions;
+    for (const auto& path : paths) {
+        const auto named = index->by_path.find(path);
+        if (named != index->by_path.end()) positions.insert(named->second.begin(), named->second.end());
+        for (const std::size_t glob : index->globs) {
+            if (sysctl_glob_match(index->all[glob].path, path)) positions.insert(glob);
+        }
+    }
+    std::vector<SysctlAssignment> lines;
+    for (const std::size_t position : positions) lines.push_back(index->all[position]);
+    return lines;
+}
+
 const SysctlFile* SysctlSources::own() const {
     const auto found =
         std::find_if(files.begin(), files.end(), [](const SysctlFile& file) { return file.listed == sysctl_own_file; });
@@ -180,6 +212,7 @@ const SysctlFile* SysctlSources::own() const {
 
 SysctlSources SysctlSources::with_own(std::string_view text) const {
     SysctlSources changed = *this;
+    changed.index.reset();
     if (reader == SysctlReader::busybox) return changed;
     const std::string_view name = base_name(sysctl_own_file);
     const auto is_hidden = [name](const SysctlFile& file) { return base_name(file.listed) == name; };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,9 +49,14 @@ struct SysctlSources {
     std::vector<SysctlAssignment> boot_words;  // sysctl.KEY=VALUE of the kernel command line, applied before all files
 
     std::vector<SysctlAssignment> assignments() const;  // of all files
+    // Those that reach one of these paths, globs included, in reading order: looked up, not searched for.
+    std::vector<SysctlAssignment> assignments_to(const std::vector<std::string>& paths) const;
     const SysctlFile* own() const;
     // The same host once the own file holds this text.
     SysctlSources with_own(std::string_view text) const;
+
+    struct Index;
+    mutable std::shared_ptr<const Index> index = {};  // of the files, made at the first look-up
 };
 
 SysctlSources read_sysctl_sources(Host& host);
