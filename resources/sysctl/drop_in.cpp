@@ -32,8 +32,17 @@ std::string text_with(const Setting& setting, const SysctlSources& sources, cons
     return file.render();
 }
 
+// The host with this text for its own file, as far as this setting is concerned.
+SysctlSources after(const Setting& setting, const SysctlSources& sources, const std::string& text) {
+    const std::string path = path_of_address(setting.address);
+    const KeyPair* pair = find_pair(path);
+    const auto paths =
+        pair != nullptr ? std::vector<std::string>{pair->bytes, pair->ratio} : std::vector<std::string>{path};
+    return sources.about(paths).with_own(text);
+}
+
 bool helps(const Setting& setting, const SysctlSources& sources, const std::vector<std::string>& lines) {
-    const Reading then = persisted_sysctl(setting, sources.with_own(text_with(setting, sources, lines)));
+    const Reading then = persisted_sysctl(setting, after(setting, sources, text_with(setting, sources, lines)));
     return compare(setting.condition_on(Plane::persisted), then) == Verdict::in_sync;
 }
 
@@ -60,7 +69,7 @@ bool own_file_has(const std::string& address, const SysctlSources& sources) {
 }
 
 Reading with_drop_in(const Setting& setting, const SysctlSources& sources) {
-    return persisted_sysctl(setting, sources.with_own(own_text_with(setting, sources)));
+    return persisted_sysctl(setting, after(setting, sources, own_text_with(setting, sources)));
 }
 
 }  // namespace storpol

@@ -210,6 +210,26 @@ const SysctlFile* SysctlSources::own() const {
     return found == files.end() ? nullptr : &*found;
 }
 
+SysctlSources SysctlSources::about(const std::vector<std::string>& paths) const {
+    const auto reaches_one = [&](const SysctlLine& line) {
+        return std::any_of(paths.begin(), paths.end(), [&](const std::string& path) {
+            return line.key == path || (is_sysctl_glob(line.key) && sysctl_glob_match(line.key, path));
+        });
+    };
+    SysctlSources small;
+    small.reader = reader;
+    small.reader_assumed = reader_assumed;
+    small.unreadable = unreadable;
+    small.boot_words = boot_words;
+    for (const SysctlFile& file : files) {
+        small.files.push_back({file.listed, file.path, {}});
+        for (const SysctlLine& line : file.lines) {
+            if (reaches_one(line)) small.files.back().lines.push_back(line);
+        }
+    }
+    return small;
+}
+
 SysctlSources SysctlSources::with_own(std::string_view text) const {
     SysctlSources changed = *this;
     changed.index.reset();

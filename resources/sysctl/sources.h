@@ -52,6 +52,8 @@ struct SysctlSources {
     // Those that reach one of these paths, globs included, in reading order: looked up, not searched for.
     std::vector<SysctlAssignment> assignments_to(const std::vector<std::string>& paths) const;
     const SysctlFile* own() const;
+    // The same host with only the lines that can reach one of these paths: enough to tell what becomes of them.
+    SysctlSources about(const std::vector<std::string>& paths) const;
     // The same host once the own file holds this text.
     SysctlSources with_own(std::string_view text) const;
 
