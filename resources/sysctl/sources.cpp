@@ -130,12 +130,10 @@ void read_boot_words(Host& host, SysctlSources& sources) {
     }
 }
 
-void append_assignments(const SysctlFile& file, std::vector<SysctlAssignment>& out) {
-    for (const SysctlLine& line : file.lines) {
-        const Place where{file.path, line.line, 0};
-        if (line.kind == SysctlLine::Kind::assignment) out.push_back({line.key, line.value, where});
-        if (line.kind == SysctlLine::Kind::exclusion) out.push_back({line.key, std::nullopt, where});
-    }
+void append_assignment(const SysctlFile& file, const SysctlLine& line, std::vector<SysctlAssignment>& out) {
+    const Place where{file.path, line.line, 0};
+    if (line.kind == SysctlLine::Kind::assignment) out.push_back({line.key, line.value, where});
+    if (line.kind == SysctlLine::Kind::exclusion) out.push_back({line.key, std::nullopt, where});
 }
 
 }  // namespace
@@ -170,38 +168,48 @@ SysctlDialect dialect_of(SysctlReader reader) {
 
 std::vector<SysctlAssignment> SysctlSources::assignments() const {
     std::vector<SysctlAssignment> all;
-    for (const SysctlFile& file : files) append_assignments(file, all);
+    for (const SysctlFile& file : files) {
+        for (const SysctlLine& line : file.lines) append_assignment(file, line, all);
+    }
     return all;
 }
 
+// Where the lines of each key stand: file and line within it, so that their order is the reading order.
 struct SysctlSources::Index {
-    std::vector<SysctlAssignment> all;
-    std::unordered_map<std::string, std::vector<std::size_t>> by_path;
-    std::vector<std::size_t> globs;
+    using Position = std::pair<std::size_t, std::size_t>;
+    std::unordered_map<std::string, std::vector<Position>> by_key;
+    std::vector<Position> globs;
 };
 
-std::vector<SysctlAssignment> SysctlSources::assignments_to(const std::vector<std::string>& paths) const {
+// The positions of the lines that reach one of these paths.
+std::set<std::pair<std::size_t, std::size_t>> SysctlSources::lines_to(const std::vector<std::string>& paths) const {
     if (!index) {
         auto made = std::make_shared<Index>();
-        made->all = assignments();
-        for (std::size_t i = 0; i < made->all.size(); ++i) {
-            const auto& line = made->all[i];
-            if (is_sysctl_glob(line.path)) made->globs.push_back(i);
-            made->by_path[line.path].push_back(i);
+        for (std::size_t file = 0; file < files.size(); ++file) {
+            for (std::size_t line = 0; line < files[file].lines.size(); ++line) {
+                const std::string& key = files[file].lines[line].key;
+                if (key.empty()) continue;
+                made->by_key[key].emplace_back(file, line);
+                if (is_sysctl_glob(key)) made->globs.emplace_back(file, line);
+            }
         }
         index = std::move(made);
     }
-    std::set<std::size_t> positions;
+    std::set<Index::Position> positions;
     for (const auto& path : paths) {
-        const auto named = index->by_path.find(path);
-        if (named != index->by_path.end()) positions.insert(named->second.begin(), named->second.end());
-        for (const std::size_t glob : index->globs) {
-            if (sysctl_glob_match(index->all[glob].path, path)) positions.insert(glob);
+        const auto named = index->by_key.find(path);
+        if (named != index->by_key.end()) positions.insert(named->second.begin(), named->second.end());
+        for (const auto& glob : index->globs) {
+            if (sysctl_glob_match(files[glob.first].lines[glob.second].key, path)) positions.insert(glob);
         }
     }
-    std::vector<SysctlAssignment> lines;
-    for (const std::size_t position : positions) lines.push_back(index->all[position]);
-    return lines;
+    return positions;
+}
+
+std::vector<SysctlAssignment> SysctlSources::assignments_to(const std::vector<std::string>& paths) const {
+    std::vector<SysctlAssignment> found;
+    for (const auto& [file, line] : lines_to(paths)) append_assignment(files[file], files[file].lines[line], found);
+    return found;
 }
 
 const SysctlFile* SysctlSources::own() const {
@@ -211,22 +219,13 @@ const SysctlFile* SysctlSources::own() const {
 }
 
 SysctlSources SysctlSources::about(const std::vector<std::string>& paths) const {
-    const auto reaches_one = [&](const SysctlLine& line) {
-        return std::any_of(paths.begin(), paths.end(), [&](const std::string& path) {
-            return line.key == path || (is_sysctl_glob(line.key) && sysctl_glob_match(line.key, path));
-        });
-    };
     SysctlSources small;
     small.reader = reader;
     small.reader_assumed = reader_assumed;
     small.unreadable = unreadable;
     small.boot_words = boot_words;
-    for (const SysctlFile& file : files) {
-        small.files.push_back({file.listed, file.path, {}});
-        for (const SysctlLine& line : file.lines) {
-            if (reaches_one(line)) small.files.back().lines.push_back(line);
-        }
-    }
+    for (const SysctlFile& file : files) small.files.push_back({file.listed, file.path, {}});
+    for (const auto& [file, line] : lines_to(paths)) small.files[file].lines.push_back(files[file].lines[line]);
     return small;
 }
 

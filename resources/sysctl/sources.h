@@ -3,8 +3,10 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/model/place.h"
@@ -58,6 +60,7 @@ struct SysctlSources {
     SysctlSources with_own(std::string_view text) const;
 
     struct Index;
+    std::set<std::pair<std::size_t, std::size_t>> lines_to(const std::vector<std::string>& paths) const;  // file, line
     mutable std::shared_ptr<const Index> index = {};  // of the files, made at the first look-up
 };
 
