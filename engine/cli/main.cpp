@@ -35,7 +35,7 @@ constexpr Command commands[] = {
     {"plan", "Show what would change on this host, and why", run_plan},
     {"apply", "Do what plan shows, after asking", run_apply},
     {"drift", "Say where this host no longer holds the policy", run_drift},
-    {"explain", "Show settings on all planes, with sources and policy lines", run_explain},
+    {"explain", "Show where discards end, and settings on all planes with their sources", run_explain},
     {"validate", "Check policies without a host", run_validate},
     {"show", "Print the merged policy, each value with the line it comes from", run_show},
     {"schema", "Print the policy language as JSON Schema", run_schema},
@@ -105,8 +105,9 @@ void define_drift(CLI::App& app, Options& options) {
 
 void define_explain(CLI::App& app, Options& options) {
     app.add_option("address", options.selection,
-                   "An address such as sysctl[\"vm.swappiness\"], a name, a glob or a domain; default all")
-        ->type_name("ADDRESS");
+                   "A mount point or path, an address such as sysctl[\"vm.swappiness\"], a glob or a domain; without "
+                   "one: where the discards of each filesystem end")
+        ->type_name("WHAT");
     app.add_option("--policy", options.policies, "Policy file or builtin:NAME; repeatable")
         ->type_name("POLICY")
         ->allow_extra_args(false);

@@ -42,13 +42,6 @@ tl::unexpected<Error> fail_link(const std::string& path) {
                 printable(path), "change what the link leads to, or remove the link if it is a mistake");
 }
 
-// Configuration that may be written lies here; /usr and /run belong to packages and to the boot.
-Result<void> check_place(const std::string& path) {
-    const bool is_inside = is_below(path, "/etc") || is_below(path, "/boot");
-    if (normal_path(path) == path && is_inside && path != "/etc" && path != "/boot") return {};
-    return fail(ErrorKind::unsupported, "storpol changes files below /etc and /boot only", printable(path));
-}
-
 // Reads `name` in the directory as it is now; ENOENT is an absent file, a link an Error.
 Result<void> read_present(
     int directory, const std::string& name, const std::string& path, Fd& file, std::string& bytes) {
@@ -93,6 +86,13 @@ tl::unexpected<Error> fail_commit(int code, bool renamed, const std::string& pat
 }
 
 }  // namespace
+
+// Configuration that may be written lies here; /usr and /run belong to packages and to the boot.
+Result<void> check_place(const std::string& path) {
+    const bool is_inside = is_below(path, "/etc") || is_below(path, "/boot");
+    if (normal_path(path) == path && is_inside && path != "/etc" && path != "/boot") return {};
+    return fail(ErrorKind::unsupported, "storpol changes files below /etc and /boot only", printable(path));
+}
 
 Result<FilePerformer::Target> FilePerformer::open_target(const std::string& path) {
     const auto placed = check_place(path);

@@ -83,16 +83,39 @@ Result<std::string> Host::now() {
     return std::string(trim(answer.text));
 }
 
-Result<std::map<std::string, std::string>> Host::unit(std::string_view name) {
-    const auto answer = ask({QueryKind::unit, {std::string(name)}});
+namespace {
+
+Result<std::map<std::string, std::string>> properties_of(const Answer& answer) {
     if (answer.refusal) return tl::make_unexpected(*answer.refusal);
     return parse_properties(answer.text);
 }
 
+}  // namespace
+
+Result<std::map<std::string, std::string>> Host::unit(std::string_view name) {
+    return properties_of(ask({QueryKind::unit, {std::string(name)}}));
+}
+
 Result<std::map<std::string, std::string>> Host::ext4_super(std::string_view device) {
-    const auto answer = ask({QueryKind::ext4_super, {std::string(device)}});
+    return properties_of(ask({QueryKind::ext4_super, {std::string(device)}}));
+}
+
+Result<std::map<std::string, std::string>> Host::dm_table(std::string_view name) {
+    return properties_of(ask({QueryKind::dm_table, {std::string(name)}}));
+}
+
+Result<std::map<std::string, std::string>> Host::dm_status(std::string_view name) {
+    return properties_of(ask({QueryKind::dm_status, {std::string(name)}}));
+}
+
+Result<std::map<std::string, std::string>> Host::luks(std::string_view device) {
+    return properties_of(ask({QueryKind::luks, {std::string(device)}}));
+}
+
+Result<std::string> Host::image_member(std::string_view image, std::string_view path) {
+    auto answer = ask({QueryKind::image_member, {std::string(image), std::string(path)}});
     if (answer.refusal) return tl::make_unexpected(*answer.refusal);
-    return parse_properties(answer.text);
+    return std::move(answer.text);
 }
 
 }  // namespace storpol

@@ -50,6 +50,10 @@ class Host {
     Result<std::string> now();  // RFC 3339, UTC
     Result<std::map<std::string, std::string>> unit(std::string_view name);
     Result<std::map<std::string, std::string>> ext4_super(std::string_view device);  // defaults kept in the superblock
+    Result<std::map<std::string, std::string>> dm_table(std::string_view name);
+    Result<std::map<std::string, std::string>> dm_status(std::string_view name);
+    Result<std::map<std::string, std::string>> luks(std::string_view device);
+    Result<std::string> image_member(std::string_view image, std::string_view path);
 
   private:
     virtual Answer do_ask(const Query& query) = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/host/device_mapper.h"
 #include "engine/host/ext4_superblock.h"
 #include "engine/host/host.h"
+#include "engine/host/lvm.h"
 #include "engine/host/tree_host.h"
 #include "engine/host/unit_query.h"
 
@@ -16,6 +18,8 @@ class LiveHost final : public Host {
             case QueryKind::list:
             case QueryKind::stat:
             case QueryKind::program_exists:
+            case QueryKind::image_member:
+            case QueryKind::luks:
                 return tree_.answer(query);
             case QueryKind::now:
                 return Answer{read_clock(), "", {}};
@@ -25,6 +29,11 @@ class LiveHost final : public Host {
                 return units_.answer(query);
             case QueryKind::ext4_super:
                 return answer_ext4_super(query);
+            case QueryKind::dm_table:
+            case QueryKind::dm_status:
+                return answer_dm(query);
+            case QueryKind::lvs:
+                return answer_lvs(query);
         }
         STORPOL_BUG("a query kind out of range");
     }

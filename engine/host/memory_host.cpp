@@ -110,9 +110,7 @@ Answer MemoryHost::answer_path(const Query& query, const std::string& path) cons
 Answer MemoryHost::do_ask(const Query& query) {
     const auto known = answers_.find(query);
     if (known != answers_.end()) return known->second;
-    const bool is_known_elsewhere = query.kind == QueryKind::now || query.kind == QueryKind::unit ||
-                                    query.kind == QueryKind::uid || query.kind == QueryKind::ext4_super;
-    if (is_known_elsewhere) return not_captured(query);
+    if (!is_about_path(query.kind)) return not_captured(query);
     const auto path = resolve(links_, query.args.at(0), query.kind == QueryKind::link);
     if (!path) return storpol::refuse(query, ELOOP);
     if (query.kind == QueryKind::link) {

@@ -28,7 +28,8 @@ class Performer {
     // ErrorKind::changed.
     virtual Result<std::string> perform(const Step& step) = 0;
 
-    // Removes what an interrupted perform() of this step can have left beside its target (a temporary file).
+    // Removes what an interrupted perform() of this step can have left: a temporary file beside its target, a
+    // device-mapper device suspended.
     virtual void clean_up(const Step& step) = 0;
 };
 

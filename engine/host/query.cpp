@@ -27,6 +27,11 @@ constexpr std::array words{
     Word{QueryKind::uid, "uid", 0},
     Word{QueryKind::program_exists, "program-exists", 1},
     Word{QueryKind::ext4_super, "ext4-super", 1},
+    Word{QueryKind::dm_table, "dm-table", 1},
+    Word{QueryKind::dm_status, "dm-status", 1},
+    Word{QueryKind::luks, "luks", 1},
+    Word{QueryKind::lvs, "lvs", 0},
+    Word{QueryKind::image_member, "image-member", 2},
 };
 
 const Word& word_of(QueryKind kind) {
@@ -64,6 +69,15 @@ std::string_view doing(QueryKind kind) {
             return "cannot look for the program";
         case QueryKind::ext4_super:
             return "cannot read the superblock";
+        case QueryKind::dm_table:
+        case QueryKind::dm_status:
+            return "cannot ask device-mapper";
+        case QueryKind::luks:
+            return "cannot read the LUKS header";
+        case QueryKind::lvs:
+            return "cannot ask LVM";
+        case QueryKind::image_member:
+            return "cannot read the initramfs";
     }
     STORPOL_BUG("a query kind out of range");
 }
@@ -72,6 +86,11 @@ std::string_view doing(QueryKind kind) {
 
 std::string_view to_text(QueryKind kind) {
     return word_of(kind).word;
+}
+
+bool is_about_path(QueryKind kind) {
+    return kind == QueryKind::file || kind == QueryKind::link || kind == QueryKind::list || kind == QueryKind::stat ||
+           kind == QueryKind::program_exists;
 }
 
 std::optional<QueryKind> parse_query_kind(std::string_view word) {

@@ -23,6 +23,18 @@ enum class QueryKind {
     uid,   // the effective user id of the reader
     program_exists,  // PATH: "yes" or "no": is it an executable file (never run)
     ext4_super,      // DEVICE: default_mount_opts= mount_opts= errors=, as tune2fs -l names them
+    dm_table,        // NAME: of the live table, never with a key: target= (of each kind of segment, with commas)
+                     // [segments=] [read-only=1] [suspended=1]; crypt: flags= [integrity=] [key=keyring|table]
+                     // [cipher=]; integrity: flags=; thin-pool, cache: features= [data=M:N]; thin: [pool=M:N]; raid:
+                     // level=. Flags and features as the table has them: allow_discards, no_discard_passdown
+    dm_status,       // NAME: what the kernel reports as in effect: thin-pool, cache: features= ("discard_passdown",
+                     // "no_discard_passdown", "ignore_discard"); thin-pool: [mode=rw|ro|out_of_data_space]
+                     // [data=USED/TOTAL] [metadata=USED/TOTAL] in blocks
+    luks,          // DEVICE (or header file): version=1|2 uuid= flags= (persistent activation flags of a LUKS2 header:
+                   // allow-discards, ...) [integrity=] [tokens=] (their types); EINVAL where there is no header
+    lvs,           // what LVM reports of all its volumes, a line each: "vg0/pool type=thin-pool discards=passdown
+                   // data-percent= metadata-percent="
+    image_member,  // IMAGE PATH: the bytes of one file in an initramfs, of the last archive in it that has that file
 };
 
 struct Query {
@@ -50,6 +62,8 @@ Answer not_captured(const Query& query);
 std::string_view to_text(QueryKind kind);
 std::optional<QueryKind> parse_query_kind(std::string_view word);
 int argument_count(QueryKind kind);
+// True for what a directory tree can answer: file, link, list, stat, program-exists.
+bool is_about_path(QueryKind kind);
 
 // One entry of the text form, ending in '\n':
 //   file /etc/fstab resolved=/etc/fstab      word and arguments (blanks as \x20), then what is known of it

@@ -17,11 +17,13 @@ bool answers_with_path(QueryKind kind) {
 }
 
 bool answers_with_properties(QueryKind kind) {
-    return kind == QueryKind::unit || kind == QueryKind::stat || kind == QueryKind::ext4_super;
+    return kind == QueryKind::unit || kind == QueryKind::stat || kind == QueryKind::ext4_super ||
+           kind == QueryKind::dm_table || kind == QueryKind::dm_status || kind == QueryKind::luks;
 }
 
 bool answers_with_lines(QueryKind kind) {
-    return kind == QueryKind::file || kind == QueryKind::list;
+    return kind == QueryKind::file || kind == QueryKind::list || kind == QueryKind::lvs ||
+           kind == QueryKind::image_member;
 }
 
 std::string replace_all(std::string text, std::string_view from, std::string_view to) {
@@ -134,7 +136,8 @@ class EntryParser {
     Result<void> parse_unknown(std::string_view word) {
         if (unknown_ == UnknownWords::are_errors)
             return fault("unknown word \"" + printable(word) +
-                         "\"; known are file, link, list, stat, now, unit, uid, program-exists, ext4-super");
+                         "\"; known are file, link, list, stat, now, unit, uid, program-exists, ext4-super, "
+                         "dm-table, dm-status, luks, lvs, image-member");
         skipping_ = true;
         return {};
     }

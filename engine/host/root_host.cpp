@@ -24,6 +24,7 @@ class RootHost final : public Host {
             case QueryKind::list:
             case QueryKind::stat:
             case QueryKind::program_exists:
+            case QueryKind::image_member:
                 return tree_.answer(query);
             case QueryKind::now:
                 return Answer{read_clock(), "", {}};
@@ -31,6 +32,10 @@ class RootHost final : public Host {
                 return Answer{read_user(), "", {}};
             case QueryKind::unit:
             case QueryKind::ext4_super:
+            case QueryKind::dm_table:
+            case QueryKind::dm_status:
+            case QueryKind::luks:
+            case QueryKind::lvs:
                 return not_captured(query);  // no manager runs there, and its devices are not this machine's
         }
         STORPOL_BUG("a query kind out of range");

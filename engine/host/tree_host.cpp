@@ -13,7 +13,9 @@
 #include <cstring>
 #include <ctime>
 
+#include "engine/host/initramfs.h"
 #include "engine/host/io.h"
+#include "engine/host/luks_header.h"
 #include "engine/host/never_read.h"
 
 namespace storpol {
@@ -128,10 +130,17 @@ Answer TreeHost::answer(const Query& query) {
             return answer_stat(query);
         case QueryKind::program_exists:
             return answer_program(query);
+        case QueryKind::image_member:
+            return answer_image_member(query);
+        case QueryKind::luks:
+            return answer_luks(walk_, query);
         case QueryKind::now:
         case QueryKind::unit:
         case QueryKind::uid:
         case QueryKind::ext4_super:
+        case QueryKind::dm_table:
+        case QueryKind::dm_status:
+        case QueryKind::lvs:
             break;
     }
     STORPOL_BUG("not a question about a path");
@@ -227,6 +236,28 @@ Answer TreeHost::answer_program(const Query& query) {
     if (fstat(opened.fd.get(), &found) != 0) return refuse(query, errno);
     const bool runs = S_ISREG(found.st_mode) && (found.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) != 0;
     return Answer{runs ? "yes" : "no", "", {}};
+}
+
+Answer TreeHost::answer_image_member(const Query& query) {
+    const auto& member = query.args.at(1);
+    const auto image_guard = [this](std::string_view path) {
+        const int code = is_never_read(path) ? EPERM : guard(path);
+        return code == 0 && is_below(path, "/dev") ? EINVAL : code;
+    };
+    // Key files that lie in an image are no less secret there.
+    const auto inside = normal_path("/" + member);
+    if (!inside || is_never_read(*inside)) return refuse(query, inside ? EPERM : EINVAL);
+    const auto opened = walk_.open(query.args.at(0), O_RDONLY | O_NONBLOCK | O_NOCTTY, image_guard);
+    if (opened.code == is_null_device) return refuse(query, EINVAL);
+    if (opened.code != 0) return refusal_of(query, opened.code == ENXIO ? ENOENT : opened.code);
+
+    struct stat found {};
+
+    if (fstat(opened.fd.get(), &found) != 0) return refuse(query, errno);
+    if (!S_ISREG(found.st_mode)) return refuse(query, S_ISDIR(found.st_mode) ? EISDIR : EINVAL);
+    auto bytes = image_member_of(opened.fd.get(), member);
+    if (!bytes) return refuse(query, bytes.error().code);
+    return Answer{std::move(*bytes), "", {}};
 }
 
 std::string read_clock() {

@@ -12,7 +12,7 @@ class TreeHost {
     // `is_image`: /proc, /sys and /dev of the tree are those of no machine and are not looked at.
     TreeHost(PathWalk walk, bool is_image) : walk_(std::move(walk)), is_image_(is_image) {}
 
-    // file, link, list, stat and program_exists.
+    // file, link, list, stat, program_exists and image_member; of the running machine luks too.
     Answer answer(const Query& query);
 
   private:
@@ -22,6 +22,7 @@ class TreeHost {
     Answer answer_list(const Query& query);
     Answer answer_stat(const Query& query);
     Answer answer_program(const Query& query);
+    Answer answer_image_member(const Query& query);
     int guard(std::string_view path) const;
 
     PathWalk walk_;

@@ -3,6 +3,7 @@
 
 #include "engine/host/attribute_writer.h"
 #include "engine/host/file_performer.h"
+#include "engine/host/live_steps.h"
 #include "engine/host/performer.h"
 #include "engine/host/remount.h"
 #include "engine/host/root_directory.h"
@@ -41,6 +42,10 @@ class TreePerformer final : public Performer {
 
     void clean_up(const Step& step) override {
         if (const auto* replace = std::get_if<ReplaceFile>(&step)) files_.clean_up(replace->path);
+        if (is_image_) return;
+        // A device that stays suspended stops everything that writes to it.
+        if (const auto* refresh = std::get_if<RefreshMapping>(&step)) resume_if_suspended(refresh->mapping);
+        if (const auto* reload = std::get_if<ReloadTable>(&step)) resume_if_suspended(reload->mapping);
     }
 
   private:
@@ -49,6 +54,8 @@ class TreePerformer final : public Performer {
     Result<std::string> state_of(const ReplaceFile& step) { return files_.state(step.path); }
 
     Result<std::string> state_of(const DeleteFile& step) { return files_.state(step.path); }
+
+    Result<std::string> state_of(const SetLink& step) { return files_.link_state(step.path); }
 
     Result<std::string> state_of(const WriteAttribute& step) {
         return is_image_ ? fail_in_image(step.path) : read_attribute(step.path);
@@ -60,11 +67,18 @@ class TreePerformer final : public Performer {
 
     Result<std::string> state_of(const DaemonReload&) { return std::string(reloaded); }
 
+    template <class OnlyLive>
+    Result<std::string> state_of(const OnlyLive& step) {
+        return is_image_ ? fail_in_image(target_of(step)) : storpol::state_of(step);
+    }
+
     Result<std::vector<Step>> undo(const EditFile& step) { return fail_unfolded(step); }
 
     Result<std::vector<Step>> undo(const ReplaceFile& step) { return files_.undo_of(step); }
 
     Result<std::vector<Step>> undo(const DeleteFile& step) { return files_.undo_of(step); }
+
+    Result<std::vector<Step>> undo(const SetLink& step) { return files_.undo_of(step); }
 
     Result<std::vector<Step>> undo(const WriteAttribute& step) {
         const auto now = state_of(step);
@@ -78,11 +92,18 @@ class TreePerformer final : public Performer {
 
     Result<std::vector<Step>> undo(const DaemonReload& step) { return std::vector<Step>{step}; }
 
+    template <class OnlyLive>
+    Result<std::vector<Step>> undo(const OnlyLive& step) {
+        return is_image_ ? fail_in_image(target_of(step)) : storpol::undo_of(step);
+    }
+
     Result<std::string> perform_one(const EditFile& step) { return fail_unfolded(step); }
 
     Result<std::string> perform_one(const ReplaceFile& step) { return files_.perform(step); }
 
     Result<std::string> perform_one(const DeleteFile& step) { return files_.perform(step); }
+
+    Result<std::string> perform_one(const SetLink& step) { return files_.perform(step); }
 
     Result<std::string> perform_one(const WriteAttribute& step) {
         return is_image_ ? fail_in_image(step.path) : write_attribute(step);
@@ -99,6 +120,11 @@ class TreePerformer final : public Performer {
             return fail(ErrorKind::unsupported, "no service manager answers on the system bus", "systemd");
         if (code != 0) return fail_errno(code, "the service manager did not reload", "systemd");
         return std::string(reloaded);
+    }
+
+    template <class OnlyLive>
+    Result<std::string> perform_one(const OnlyLive& step) {
+        return is_image_ ? fail_in_image(target_of(step)) : storpol::perform(step);
     }
 
     FilePerformer files_;

@@ -10,15 +10,44 @@
 #include <cstdlib>
 #include <ctime>
 #include <map>
+#include <thread>
 
 #include "engine/base/handle.h"
 #include "engine/host/host.h"
+#include "engine/host/late_library.h"
 
 namespace storpol {
 namespace {
 
+const LateLibrary libsystemd("libsystemd.so.0");
+STORPOL_LATE(libsystemd, sd_bus_call);
+STORPOL_LATE(libsystemd, sd_bus_close_unref);
+STORPOL_LATE(libsystemd, sd_bus_error_free);
+STORPOL_LATE(libsystemd, sd_bus_error_has_name);
+STORPOL_LATE(libsystemd, sd_bus_is_ready);
+STORPOL_LATE(libsystemd, sd_bus_message_append);
+STORPOL_LATE(libsystemd, sd_bus_message_enter_container);
+STORPOL_LATE(libsystemd, sd_bus_message_exit_container);
+STORPOL_LATE(libsystemd, sd_bus_message_new_method_call);
+STORPOL_LATE(libsystemd, sd_bus_message_peek_type);
+STORPOL_LATE(libsystemd, sd_bus_message_read_basic);
+STORPOL_LATE(libsystemd, sd_bus_message_skip);
+STORPOL_LATE(libsystemd, sd_bus_message_unref);
+STORPOL_LATE(libsystemd, sd_bus_new);
+STORPOL_LATE(libsystemd, sd_bus_path_encode);
+STORPOL_LATE(libsystemd, sd_bus_process);
+STORPOL_LATE(libsystemd, sd_bus_set_address);
+STORPOL_LATE(libsystemd, sd_bus_set_bus_client);
+STORPOL_LATE(libsystemd, sd_bus_start);
+STORPOL_LATE(libsystemd, sd_bus_wait);
+
 using Clock = std::chrono::steady_clock;
-using Message = Handle<sd_bus_message, sd_bus_message_unref>;
+
+void unref(sd_bus_message* message) {
+    sd_bus_message_unref(message);
+}
+
+using Message = Handle<sd_bus_message, unref>;
 
 constexpr const char* manager = "org.freedesktop.systemd1";
 
@@ -196,11 +225,12 @@ UnitQuery::UnitQuery(std::string address, std::chrono::milliseconds limit)
     : address_(std::move(address)), limit_(limit) {}
 
 UnitQuery::~UnitQuery() {
-    sd_bus_close_unref(bus_);
+    if (bus_ != nullptr) sd_bus_close_unref(bus_);
 }
 
 int UnitQuery::connect() {
     if (bus_ != nullptr || broken_ != 0) return broken_;
+    if (!libsystemd.is_there()) return broken_ = ENOENT;  // then no manager of its kind runs here
     // The fixed address of the system bus: no environment variable moves it.
     const auto address = address_.empty() ? std::string("unix:path=/run/dbus/system_bus_socket") : address_;
     int code = sd_bus_new(&bus_);
@@ -241,6 +271,32 @@ Answer UnitQuery::answer(const Query& query) {
     code = read_properties(reply.get(), properties);
     if (code < 0) return refuse(query, -code);
     return Answer{render_properties(properties), "", {}};
+}
+
+// A job ends with the unit active, inactive or failed; while one is queued the unit is between (Job property).
+int UnitQuery::start(const std::string& unit, bool stop) {
+    if (const int code = connect(); code != 0) return code;
+    sd_bus_message* raw = nullptr;
+    int code = sd_bus_message_new_method_call(bus_, &raw, manager, "/org/freedesktop/systemd1",
+                                              "org.freedesktop.systemd1.Manager", stop ? "StopUnit" : "StartUnit");
+    const Message call(raw);
+    if (code >= 0) code = sd_bus_message_append(call.get(), "ss", unit.c_str(), "replace");
+    sd_bus_error error{};
+    if (code >= 0) code = sd_bus_call(bus_, call.get(), microseconds(limit_), &error, nullptr);
+    if (is_absent(error) || sd_bus_error_has_name(&error, "org.freedesktop.systemd1.NoSuchUnit") != 0) code = -ENOENT;
+    sd_bus_error_free(&error);
+    if (code < 0) return -code;
+    const auto deadline = Clock::now() + std::chrono::seconds(90);
+    while (Clock::now() < deadline) {
+        const auto answered = answer({QueryKind::unit, {unit}});
+        if (answered.refusal) return answered.refusal->code;
+        const auto state = parse_properties(answered.text)["ActiveState"];
+        if (state == "failed") return ECANCELED;
+        if (state == (stop ? "inactive" : "active")) return 0;
+        if (!stop && state == "inactive") return ECANCELED;  // a condition was not met, or it ended at once
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    return ETIMEDOUT;
 }
 
 int UnitQuery::reload() {

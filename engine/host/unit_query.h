@@ -24,6 +24,10 @@ class UnitQuery {
     Answer answer(const Query& query);
     int reload();  // makes the manager read its files anew: 0 or errno, ENOENT where there is no manager
 
+    // Starts or stops it and waits until it is in that state: 0 or errno, ENOENT where there is no such unit or
+    // manager, ECANCELED where the job failed, ETIMEDOUT.
+    int start(const std::string& unit, bool stop);
+
   private:
     int connect();  // 0 or errno
 

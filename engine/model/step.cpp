@@ -48,11 +48,25 @@ struct TargetOf {
 
     std::string operator()(const DeleteFile& file) const { return file.path; }
 
+    std::string operator()(const SetLink& link) const { return link.path; }
+
     std::string operator()(const WriteAttribute& write) const { return write.path; }
 
     std::string operator()(const Remount& remount) const { return remount.target; }
 
     std::string operator()(const DaemonReload&) const { return "systemd"; }
+
+    std::string operator()(const StartUnit& start) const { return start.unit; }
+
+    std::string operator()(const SetLuksFlags& flags) const { return flags.mapping; }
+
+    std::string operator()(const RefreshMapping& refresh) const { return refresh.mapping; }
+
+    std::string operator()(const ReloadTable& reload) const { return reload.mapping; }
+
+    std::string operator()(const ChangeThinPool& change) const { return change.pool; }
+
+    std::string operator()(const RunGenerator& run) const { return run.target; }
 };
 
 }  // namespace
@@ -75,7 +89,7 @@ std::string target_of(const Step& step) {
 
 bool is_file_step(const Step& step) {
     return std::holds_alternative<EditFile>(step) || std::holds_alternative<ReplaceFile>(step) ||
-           std::holds_alternative<DeleteFile>(step);
+           std::holds_alternative<DeleteFile>(step) || std::holds_alternative<SetLink>(step);
 }
 
 }  // namespace storpol

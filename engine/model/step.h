@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,11 +30,17 @@ struct FieldWords {
     bool operator==(const FieldWords&) const = default;
 };
 
+// A line behind all others of a file that others also edit, or of one that is not there yet.
+struct NewLine {
+    std::string text;
+    bool operator==(const NewLine&) const = default;
+};
+
 // One edit as a resource makes it. The planner folds all edits of a file into one ReplaceFile or DeleteFile.
 struct EditFile {
     std::string path;
     std::string digest;  // of the bytes the edit was made from; no_file_digest where there was none
-    std::variant<OwnLines, FieldWords> edit;
+    std::variant<OwnLines, FieldWords, NewLine> edit;
     bool operator==(const EditFile&) const = default;
 };
 
@@ -51,6 +58,15 @@ struct DeleteFile {
     std::string path;
     std::string before;  // digest
     bool operator==(const DeleteFile&) const = default;
+};
+
+// A symbolic link made, replaced or, where `target` is empty, removed: how units are enabled and masked. Its state is
+// where the link leads, or no_file_digest. Refuses when that is not `before`, and what is no link.
+struct SetLink {
+    std::string path;
+    std::string before;  // where it led; no_file_digest where there was none
+    std::string target;
+    bool operator==(const SetLink&) const = default;
 };
 
 // One value of the running kernel below /proc/sys or /sys, read back after writing.
@@ -75,7 +91,95 @@ struct DaemonReload {
     bool operator==(const DaemonReload&) const = default;
 };
 
-using Step = std::variant<EditFile, ReplaceFile, DeleteFile, WriteAttribute, Remount, DaemonReload>;
+// A unit started, or stopped, by the service manager. Its state is the unit's ActiveState.
+struct StartUnit {
+    std::string unit;
+    bool stop = false;
+    bool operator==(const StartUnit&) const = default;
+};
+
+// Persistent activation flags of a LUKS2 header, as `cryptsetup luksDump` names them ("allow-discards"): those named
+// change, the others stay. Needs no secret. Its state is the header's flags, sorted, with commas.
+struct SetLuksFlags {
+    std::string mapping;  // the name it is opened by: what plans and people call it
+    std::string device;   // that holds the header
+    std::string uuid;     // of the header; another one there is ErrorKind::changed
+    std::vector<std::string> put_in;
+    std::vector<std::string> take_out;
+    bool operator==(const SetLuksFlags&) const = default;
+};
+
+// Where the key for a refresh comes from. Never the key itself.
+struct KeyFile {
+    std::string path;
+    std::uint64_t offset = 0;  // bytes; crypttab's keyfile-offset= and keyfile-size= (0: to its end)
+    std::uint64_t size = 0;
+    bool operator==(const KeyFile&) const = default;
+};
+
+struct LuksToken {  // any token of the header that asks for no PIN
+    bool operator==(const LuksToken&) const = default;
+};
+
+struct LinkedVolumeKey {
+    std::string description;  // "%logon:cryptsetup:root", as crypttab's link-volume-key= names it
+    bool operator==(const LinkedVolumeKey&) const = default;
+};
+
+struct AskedPassphrase {  // typed at the terminal (apply --ask-passphrase)
+    bool operator==(const AskedPassphrase&) const = default;
+};
+
+using KeySource = std::variant<KeyFile, LuksToken, LinkedVolumeKey, AskedPassphrase>;
+
+// Flags of an open dm-crypt mapping, changed while it is in use (cryptsetup refresh). In SetLuksFlags' words; those
+// that are not named stay as they are. Its state is the mapping's flags, sorted, with commas.
+struct RefreshMapping {
+    std::string mapping;
+    std::string dm_uuid;  // "CRYPT-LUKS2-..."; another one is ErrorKind::changed
+    std::vector<std::string> put_in;
+    std::vector<std::string> take_out;
+    KeySource key;
+    bool operator==(const RefreshMapping&) const = default;
+};
+
+// The same device-mapper table loaded once more, so that the device takes up the limits of what lies below it. What the
+// kernel resets with it (read_ahead_kb) is put right. Its state is the device's discard_max_bytes.
+struct ReloadTable {
+    std::string mapping;
+    std::string dm_uuid;  // "LVM-..."; another one is ErrorKind::changed
+    bool operator==(const ReloadTable&) const = default;
+};
+
+// How a thin pool treats discards: "passdown", "nopassdown" or "ignore", now and in LVM's metadata.
+struct ChangeThinPool {
+    std::string pool;  // "vg0/pool"
+    std::string discards;
+    bool operator==(const ChangeThinPool&) const = default;
+};
+
+// A program of the distribution that makes boot artefacts from files. Only those of a closed list run
+// (engine/host/generators.h). It has no state: run once more it makes the same.
+struct RunGenerator {
+    std::string program;               // "/usr/sbin/update-initramfs"
+    std::vector<std::string> options;  // "-u", "-k", "all"
+    std::string target;                // the artefact or program people know: "/boot/initrd.img-6.1.0-18-amd64"
+    bool operator==(const RunGenerator&) const = default;
+};
+
+using Step = std::variant<EditFile,
+                          ReplaceFile,
+                          DeleteFile,
+                          SetLink,
+                          WriteAttribute,
+                          Remount,
+                          DaemonReload,
+                          StartUnit,
+                          SetLuksFlags,
+                          RefreshMapping,
+                          ReloadTable,
+                          ChangeThinPool,
+                          RunGenerator>;
 
 // DESIGN "Verbs, closed within a format". One per kind of effect.
 enum class Verb {

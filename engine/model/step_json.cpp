@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -24,11 +26,30 @@ void add_edit(Json& json, const FieldWords& words) {
     json["put-in"] = json_list(words.put_in);
 }
 
+void add_edit(Json& json, const NewLine& line) {
+    json["new-line"] = escape_bytes(line.text);
+}
+
 std::string octal(unsigned mode) {
     std::string text;
     for (unsigned rest = mode; rest != 0; rest >>= 3) text.insert(text.begin(), static_cast<char>('0' + (rest & 7)));
     return "0" + text;
 }
+
+struct KeyJson {
+    Json operator()(const KeyFile& file) const {
+        return Json{
+            {"from", "key-file"}, {"path", escape_bytes(file.path)}, {"offset", file.offset}, {"size", file.size}};
+    }
+
+    Json operator()(const LuksToken&) const { return Json{{"from", "token"}}; }
+
+    Json operator()(const LinkedVolumeKey& key) const {
+        return Json{{"from", "volume-key"}, {"description", escape_bytes(key.description)}};
+    }
+
+    Json operator()(const AskedPassphrase&) const { return Json{{"from", "passphrase"}}; }
+};
 
 struct StepJson {
     Json operator()(const EditFile& edit) const {
@@ -49,6 +70,17 @@ struct StepJson {
         return Json{{"step", "delete-file"}, {"path", escape_bytes(file.path)}, {"before", escape_bytes(file.before)}};
     }
 
+    Json operator()(const SetLink& link) const {
+        return Json{{"step", "set-link"},
+                    {"path", escape_bytes(link.path)},
+                    {"before", escape_bytes(link.before)},
+                    {"target", escape_bytes(link.target)}};
+    }
+
+    Json operator()(const StartUnit& start) const {
+        return Json{{"step", start.stop ? "stop-unit" : "start-unit"}, {"unit", escape_bytes(start.unit)}};
+    }
+
     Json operator()(const WriteAttribute& write) const {
         return Json{
             {"step", "write-attribute"}, {"path", escape_bytes(write.path)}, {"value", escape_bytes(write.value)}};
@@ -63,6 +95,43 @@ struct StepJson {
     }
 
     Json operator()(const DaemonReload&) const { return Json{{"step", "daemon-reload"}}; }
+
+    Json operator()(const SetLuksFlags& flags) const {
+        return Json{{"step", "set-luks-flags"},
+                    {"mapping", escape_bytes(flags.mapping)},
+                    {"device", escape_bytes(flags.device)},
+                    {"uuid", escape_bytes(flags.uuid)},
+                    {"put-in", json_list(flags.put_in)},
+                    {"take-out", json_list(flags.take_out)}};
+    }
+
+    Json operator()(const RefreshMapping& refresh) const {
+        return Json{{"step", "refresh-mapping"},
+                    {"mapping", escape_bytes(refresh.mapping)},
+                    {"dm-uuid", escape_bytes(refresh.dm_uuid)},
+                    {"put-in", json_list(refresh.put_in)},
+                    {"take-out", json_list(refresh.take_out)},
+                    {"key", std::visit(KeyJson{}, refresh.key)}};
+    }
+
+    Json operator()(const ReloadTable& reload) const {
+        return Json{{"step", "reload-table"},
+                    {"mapping", escape_bytes(reload.mapping)},
+                    {"dm-uuid", escape_bytes(reload.dm_uuid)}};
+    }
+
+    Json operator()(const ChangeThinPool& change) const {
+        return Json{{"step", "change-thin-pool"},
+                    {"pool", escape_bytes(change.pool)},
+                    {"discards", escape_bytes(change.discards)}};
+    }
+
+    Json operator()(const RunGenerator& run) const {
+        return Json{{"step", "run-generator"},
+                    {"program", escape_bytes(run.program)},
+                    {"options", json_list(run.options)},
+                    {"target", escape_bytes(run.target)}};
+    }
 };
 
 // Reads members one after the other and keeps the first Error, so that a reader is a list of names.
@@ -94,6 +163,33 @@ class Members {
         return out;
     }
 
+    std::uint64_t bytes(std::string_view key) {
+        const std::int64_t number = keep(int_member(json_, key));
+        if (!error_ && number < 0) {
+            error_ = Error{ErrorKind::invalid, "\"" + std::string(key) + "\" is out of range", {}, {}, 0};
+        }
+        return error_ ? 0 : static_cast<std::uint64_t>(number);
+    }
+
+    KeySource key(std::string_view key) {
+        if (!json_.contains(key) || !json_[key].is_object()) return give_up("\"" + std::string(key) + "\" is missing");
+        Members members(json_[key]);
+        const std::string from = members.text("from");
+        KeySource source = AskedPassphrase{};
+        if (from == "key-file") {
+            KeyFile file{members.text("path"), members.bytes("offset"), members.bytes("size")};
+            source = std::move(file);
+        } else if (from == "token") {
+            source = LuksToken{};
+        } else if (from == "volume-key") {
+            source = LinkedVolumeKey{members.text("description")};
+        } else if (from != "passphrase" && !members.error_) {
+            return give_up("no key comes from \"" + printable(from) + "\"");
+        }
+        if (members.error_ && !error_) error_ = std::move(members.error_);
+        return source;
+    }
+
     // 0 to 07777, as octal() writes it.
     unsigned mode(std::string_view key) {
         const std::string digits = text(key);
@@ -114,6 +210,11 @@ class Members {
     }
 
   private:
+    KeySource give_up(std::string why) {
+        if (!error_) error_ = Error{ErrorKind::invalid, std::move(why), {}, {}, 0};
+        return AskedPassphrase{};
+    }
+
     template <class T>
     T keep(Result<T> result) {
         if (result) return std::move(*result);
@@ -136,6 +237,8 @@ Result<Step> edit_from_json(const Json& json) {
         own.section = members.text_or_empty("section");
         own.lines = members.texts("lines");
         edit.edit = std::move(own);
+    } else if (json.contains("new-line")) {
+        edit.edit = NewLine{members.text("new-line")};
     } else {
         FieldWords words;
         words.line = members.position("line");
@@ -157,6 +260,119 @@ Result<Step> replace_from_json(const Json& json) {
     return members.finish(std::move(replace));
 }
 
+Result<Step> remount_from_json(const Json& json) {
+    Members members(json);
+    Remount remount;
+    remount.target = members.text("target");
+    remount.mount_id = members.text("mount-id");
+    remount.flags = members.texts("flags");
+    remount.parameters = members.texts("parameters");
+    return members.finish(std::move(remount));
+}
+
+Result<Step> luks_flags_from_json(const Json& json) {
+    Members members(json);
+    SetLuksFlags flags;
+    flags.mapping = members.text("mapping");
+    flags.device = members.text("device");
+    flags.uuid = members.text("uuid");
+    flags.put_in = members.texts("put-in");
+    flags.take_out = members.texts("take-out");
+    return members.finish(std::move(flags));
+}
+
+Result<Step> refresh_from_json(const Json& json) {
+    Members members(json);
+    RefreshMapping refresh;
+    refresh.mapping = members.text("mapping");
+    refresh.dm_uuid = members.text("dm-uuid");
+    refresh.put_in = members.texts("put-in");
+    refresh.take_out = members.texts("take-out");
+    refresh.key = members.key("key");
+    return members.finish(std::move(refresh));
+}
+
+Result<Step> reload_from_json(const Json& json) {
+    Members members(json);
+    ReloadTable reload;
+    reload.mapping = members.text("mapping");
+    reload.dm_uuid = members.text("dm-uuid");
+    return members.finish(std::move(reload));
+}
+
+Result<Step> thin_pool_from_json(const Json& json) {
+    Members members(json);
+    ChangeThinPool change;
+    change.pool = members.text("pool");
+    change.discards = members.text("discards");
+    return members.finish(std::move(change));
+}
+
+Result<Step> generator_from_json(const Json& json) {
+    Members members(json);
+    RunGenerator run;
+    run.program = members.text("program");
+    run.options = members.texts("options");
+    run.target = members.text("target");
+    return members.finish(std::move(run));
+}
+
+Result<Step> delete_from_json(const Json& json) {
+    Members members(json);
+    DeleteFile file;
+    file.path = members.text("path");
+    file.before = members.text("before");
+    return members.finish(std::move(file));
+}
+
+Result<Step> write_from_json(const Json& json) {
+    Members members(json);
+    WriteAttribute write;
+    write.path = members.text("path");
+    write.value = members.text("value");
+    return members.finish(std::move(write));
+}
+
+Result<Step> link_from_json(const Json& json) {
+    Members members(json);
+    SetLink link;
+    link.path = members.text("path");
+    link.before = members.text("before");
+    link.target = members.text_or_empty("target");
+    return members.finish(std::move(link));
+}
+
+Result<Step> start_from_json(const Json& json) {
+    Members members(json);
+    return members.finish(StartUnit{members.text("unit"), false});
+}
+
+Result<Step> stop_from_json(const Json& json) {
+    Members members(json);
+    return members.finish(StartUnit{members.text("unit"), true});
+}
+
+struct StepReader {
+    std::string_view kind;
+    Result<Step> (*read)(const Json&);
+};
+
+constexpr std::array<StepReader, 13> step_readers{{
+    {"edit-file", edit_from_json},
+    {"replace-file", replace_from_json},
+    {"delete-file", delete_from_json},
+    {"set-link", link_from_json},
+    {"start-unit", start_from_json},
+    {"stop-unit", stop_from_json},
+    {"write-attribute", write_from_json},
+    {"remount", remount_from_json},
+    {"set-luks-flags", luks_flags_from_json},
+    {"refresh-mapping", refresh_from_json},
+    {"reload-table", reload_from_json},
+    {"change-thin-pool", thin_pool_from_json},
+    {"run-generator", generator_from_json},
+}};
+
 }  // namespace
 
 Json to_json(const Step& step) {
@@ -166,30 +382,9 @@ Json to_json(const Step& step) {
 Result<Step> step_from_json(const Json& json) {
     const auto kind = text_member(json, "step");
     if (!kind) return tl::unexpected<Error>(kind.error());
-    Members members(json);
     if (*kind == "daemon-reload") return Step{DaemonReload{}};
-    if (*kind == "edit-file") return edit_from_json(json);
-    if (*kind == "replace-file") return replace_from_json(json);
-    if (*kind == "delete-file") {
-        DeleteFile file;
-        file.path = members.text("path");
-        file.before = members.text("before");
-        return members.finish(std::move(file));
-    }
-    if (*kind == "remount") {
-        Remount remount;
-        remount.target = members.text("target");
-        remount.mount_id = members.text("mount-id");
-        remount.flags = members.texts("flags");
-        remount.parameters = members.texts("parameters");
-        return members.finish(std::move(remount));
-    }
-    if (*kind == "write-attribute") {
-        WriteAttribute write;
-        write.path = members.text("path");
-        write.value = members.text("value");
-        return members.finish(std::move(write));
-    }
+    const auto reader = std::ranges::find(step_readers, *kind, &StepReader::kind);
+    if (reader != step_readers.end()) return reader->read(json);
     return fail(ErrorKind::invalid, "unknown step \"" + printable(*kind) + "\"");
 }
 

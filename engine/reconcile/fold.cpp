@@ -51,8 +51,7 @@ class FileFold {
         auto why = error_;
         if (why.empty()) {
             if (edit.digest != digest_) STORPOL_BUG("an edit made from other bytes than those of " + path_);
-            const auto* own = std::get_if<OwnLines>(&edit.edit);
-            why = own != nullptr ? take_own(*own) : take_field(std::get<FieldWords>(edit.edit));
+            why = std::visit([this](const auto& one) { return take(one); }, edit.edit);
         }
         if (!why.empty()) {
             for (const auto& served : action.serves) gaps.push_back({served, std::nullopt, why});
@@ -90,8 +89,8 @@ class FileFold {
   private:
     // Each answers why the edit cannot be made, or nothing. An edit that would leave the file as it is is none: it
     // cannot close a difference, and to do it again and again helps nobody.
-    std::string take_own(const OwnLines& own) {
-        if (!fields_.empty()) STORPOL_BUG(path_ + " is edited as an own and as a shared file");
+    std::string take(const OwnLines& own) {
+        if (!fields_.empty() || !added_.empty()) STORPOL_BUG(path_ + " is edited as an own and as a shared file");
         const auto [at, is_new] = own_.insert({{own.section, own.address}, own});
         // Taken out and set again, an entry moves to the end: where the last of two wins, that is how it is put in
         // order.
@@ -118,11 +117,23 @@ class FileFold {
         return {};
     }
 
-    std::string take_field(const FieldWords& words) {
+    std::string take(const NewLine& line) {
         if (own_file_) STORPOL_BUG(path_ + " is edited as an own and as a shared file");
-        const auto after = edit_words(bytes_, words.line, words.field, words.take_out, words.put_in);
-        if (!after) return to_text(after.error());
-        if (*after == bytes_) return changes_nothing();
+        if (line.text.find('\n') != std::string::npos) STORPOL_BUG("several lines in one for " + path_);
+        if (!holds(added_, line.text)) added_.push_back(line.text);
+        return {};
+    }
+
+    std::string take(const FieldWords& words) {
+        if (own_file_) STORPOL_BUG(path_ + " is edited as an own and as a shared file");
+        const auto before = line_at(words.line);
+        const auto after = edit_words(before, 1, words.field, words.take_out, words.put_in);
+        if (!after) {
+            // Once more in the whole file, for the number of the line in what is said.
+            const auto whole = edit_words(bytes_, words.line, words.field, words.take_out, words.put_in);
+            return to_text(whole ? after.error() : whole.error());
+        }
+        if (*after == before) return changes_nothing();
         const auto [at, is_first] = fields_.insert({{words.line, words.field}, Field{words.take_out, words.put_in}});
         if (is_first) return {};  // it may take words out and put them in again: that is how they move
         auto& field = at->second;
@@ -138,13 +149,39 @@ class FileFold {
         return "editing " + printable(path_) + " changes nothing: it has what is wanted already";
     }
 
-    Result<std::string> edited() const {
+    // The line with its end; empty where there is none. A file of thousands of lines is edited line by line.
+    std::string_view line_at(int number) {
+        if (lines_.empty()) {
+            for (std::size_t at = 0; at < bytes_.size();) {
+                const auto end = std::min(bytes_.find('\n', at), bytes_.size() - 1) + 1;
+                lines_.push_back(std::string_view(bytes_).substr(at, end - at));
+                at = end;
+            }
+        }
+        const auto index = static_cast<std::size_t>(number) - 1;
+        return number >= 1 && index < lines_.size() ? lines_[index] : std::string_view();
+    }
+
+    Result<std::string> edited() {
         if (own_file_) return own_file_->render();
-        std::string text = bytes_;
+        std::map<int, std::string> changed;
         for (const auto& [place, field] : fields_) {
-            auto after = edit_words(text, place.first, place.second, field.take_out, field.put_in);
+            const auto line = changed.try_emplace(place.first, line_at(place.first)).first;
+            auto after = edit_words(line->second, 1, place.second, field.take_out, field.put_in);
             if (!after) return after;
-            text = std::move(*after);
+            line->second = std::move(*after);
+        }
+        line_at(1);  // so that lines_ has all
+        std::string text;
+        text.reserve(bytes_.size() + 64 * changed.size());
+        int number = 0;
+        for (const auto line : lines_) {
+            const auto other = changed.find(++number);
+            text += other == changed.end() ? line : std::string_view(other->second);
+        }
+        for (const auto& line : added_) {
+            if (!text.empty() && text.back() != '\n') text += '\n';
+            text += line + "\n";
         }
         return text;
     }
@@ -159,6 +196,8 @@ class FileFold {
         there_;                                                    // its lines before, by section and address
     std::map<std::pair<std::string, std::string>, OwnLines> own_;  // the edits, likewise
     std::map<std::pair<int, int>, Field> fields_;                  // by line and field
+    std::vector<std::string> added_;                               // new lines, in the order they came
+    std::vector<std::string_view> lines_;                          // of bytes_, once one was asked for
     std::optional<Action> folded_;
 };
 

@@ -2,7 +2,9 @@
 #include "engine/reconcile/recovery.h"
 
 #include <optional>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "engine/base/digest.h"
 #include "engine/base/text.h"
@@ -14,11 +16,25 @@ namespace {
 
 using Outcome = JournaledStep::Outcome;
 
+// "allow-discards,same-cpu-crypt" with a step's words put in and taken out, sorted as Performer::state has them.
+template <class ChangesFlags>
+std::string flags_after(const ChangesFlags& step, const std::string& before) {
+    std::set<std::string> flags;
+    for (const auto word : split(before, ','))
+        if (!word.empty()) flags.emplace(word);
+    for (const auto& word : step.take_out) flags.erase(word);
+    flags.insert(step.put_in.begin(), step.put_in.end());
+    return join(std::vector<std::string>(flags.begin(), flags.end()), ",");
+}
+
 // What Performer::state answers after the step; none where only doing it can tell.
-std::optional<std::string> state_after(const Step& step) {
+std::optional<std::string> state_after(const Step& step, const std::string& before) {
     if (const auto* replace = std::get_if<ReplaceFile>(&step)) return digest_of(replace->bytes);
     if (std::holds_alternative<DeleteFile>(step)) return std::string(no_file_digest);
     if (const auto* write = std::get_if<WriteAttribute>(&step)) return std::string(trim(write->value));
+    if (const auto* header = std::get_if<SetLuksFlags>(&step)) return flags_after(*header, before);
+    if (const auto* mapping = std::get_if<RefreshMapping>(&step)) return flags_after(*mapping, before);
+    if (const auto* pool = std::get_if<ChangeThinPool>(&step)) return pool->discards;
     return std::nullopt;
 }
 
@@ -30,7 +46,7 @@ std::string settle(JournaledStep& step, const Result<std::string>& now) {
         return "cannot be looked at any more (" + to_text(now.error()) + "): what there is stays as it is";
     }
     const auto& state = *now;
-    const auto expected = state_after(step.step);
+    const auto expected = state_after(step.step, step.before);
     if (state == step.before) {
         step.outcome = Outcome::undone;
         step.after = state;

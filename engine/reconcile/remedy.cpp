@@ -25,10 +25,15 @@ class Fitting {
         check(proposed);
         if (options_.image) keep_what_an_image_takes(proposed.actions);
         drop_tried(proposed.actions);
+        std::set<SettingPlane> for_a_person;
         for (const auto& action : proposed.actions) {
-            for (const auto& served : action.serves) open_.erase(served);
+            for (const auto& served : action.serves) {
+                if (action.when == When::by_operator) for_a_person.insert(served);
+                if (action.when != When::by_operator) open_.erase(served);
+            }
         }
-        // A gap beside an action is of no use: the action is what happens.
+        // A gap beside an action is of no use: the action is what happens. Beside what only a person can do it says what
+        // happens without one.
         std::vector<Gap> gaps = std::move(tried_);
         for (const auto& gap : gaps) open_.erase(gap.of);
         for (auto& gap : proposed.gaps) {
@@ -37,10 +42,12 @@ class Fitting {
             gaps.push_back(std::move(gap));
         }
         for (const auto& of : open_) {
+            if (for_a_person.contains(of)) continue;
             gaps.push_back(
                 {of, std::nullopt, std::string(options_.image ? "cannot be done in an image" : no_way_known)});
         }
         for (auto& gap : gaps) settle(gap);
+        drop_what_comes_anyway(proposed.actions);
         proposed.gaps = std::move(gaps);
         return proposed;
     }
@@ -64,7 +71,8 @@ class Fitting {
         for (auto& action : actions) {
             if (is_file_step(action.step)) {
                 if (action.when == When::now) action.when = When::next_boot;
-            } else if (is_generator(action.verb)) {
+            } else if (is_generator(action.verb) || std::holds_alternative<SetLuksFlags>(action.step)) {
+                // The builder has the devices and runs the programs.
                 action.when = When::in_image;
             } else {
                 continue;
@@ -72,6 +80,15 @@ class Fitting {
             kept.push_back(std::move(action));
         }
         actions = std::move(kept);
+    }
+
+    // What a person could do now, once all of it waits for the next boot.
+    void drop_what_comes_anyway(std::vector<Action>& actions) {
+        std::erase_if(actions, [this](const Action& action) {
+            return action.when == When::by_operator && !action.serves.empty() &&
+                   std::all_of(action.serves.begin(), action.serves.end(),
+                               [this](const SettingPlane& of) { return plane_of(of).waits.has_value(); });
+        });
     }
 
     const SettingState& state_of(const SettingPlane& of) const { return *states_.at(of.address); }

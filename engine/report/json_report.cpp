@@ -3,6 +3,7 @@
 
 #include "engine/base/text.h"
 #include "engine/model/json.h"
+#include "engine/report/discard_report.h"
 #include "engine/report/report.h"
 
 // DESIGN "JSON, format 1". Keys may be added; none change their meaning within a format.
@@ -134,6 +135,69 @@ std::string_view result_of(JournaledStep::Outcome outcome) {
     return "";
 }
 
+std::string_view word_of(DiscardHop::Passes passes) {
+    switch (passes) {
+        case DiscardHop::Passes::yes:
+            return "yes";
+        case DiscardHop::Passes::no:
+            return "no";
+        case DiscardHop::Passes::unknown:
+            return "unknown";
+    }
+    return "";
+}
+
+std::string_view word_of(DiscardPath::Verdict verdict) {
+    switch (verdict) {
+        case DiscardPath::Verdict::reaches:
+            return "reaches";
+        case DiscardPath::Verdict::blocked:
+            return "blocked";
+        case DiscardPath::Verdict::unknown:
+            return "unknown";
+        case DiscardPath::Verdict::no_device:
+            return "no-device";
+    }
+    return "";
+}
+
+Json layer_json(const DiscardHop& hop) {
+    Json out = {{"name", printable(hop.layer->name)},
+                {"kind", to_text(hop.layer->kind)},
+                {"device", printable(hop.layer->device.name)},
+                {"depth", hop.depth},
+                {"passes", word_of(hop.passes)}};
+    const auto add_text = [&out](const char* key, const std::string& text) {
+        if (!text.empty()) out[key] = printable(text);
+    };
+    const auto add_bytes = [&out](const char* key, const std::optional<std::uint64_t>& bytes) {
+        if (bytes) out[key] = std::to_string(*bytes);
+    };
+    add_text("level", hop.layer->level);
+    add_bytes("discard-max-bytes", hop.max_bytes);
+    add_bytes("discard-max-hw-bytes", hop.max_hw_bytes);
+    add_bytes("discard-granularity", hop.granularity);
+    add_text("blocks", hop.blocks);
+    add_text("note", hop.note);
+    add_text("decided-by", hop.decided_by);
+    add_text("cure", hop.cure);
+    add_text("cost", hop.cost);
+    return out;
+}
+
+Json path_json(const MountedPath& mounted) {
+    Json out = {{"target", printable(mounted.target)},
+                {"fstype", printable(mounted.fstype)},
+                {"source", printable(mounted.source)},
+                {"verdict", word_of(mounted.path.verdict)},
+                {"says", printable(summary_of(mounted.path))}};
+    if (!mounted.also_at.empty()) out["also-at"] = texts_json(mounted.also_at);
+    Json layers = Json::array();
+    for (const DiscardHop& hop : mounted.path.hops) layers.push_back(layer_json(hop));
+    out["layers"] = std::move(layers);
+    return out;
+}
+
 // A step as the journal has it, in the form of an action: what it served is no longer known there.
 Json journaled_json(const JournaledStep& step) {
     Json out = {{"id", step.action_id},
@@ -173,6 +237,15 @@ std::string render_json(const Evaluation& evaluation, const ReportHead& head) {
     Json out = document(head);
     fill(out, evaluation);
     for (const Action& action : evaluation.plan.actions) out["actions"].push_back(to_json(action, false));
+    return finish(out);
+}
+
+std::string render_json(const Evaluation& evaluation, std::span<const MountedPath> paths, const ReportHead& head) {
+    Json out = document(head);
+    fill(out, evaluation);
+    for (const Action& action : evaluation.plan.actions) out["actions"].push_back(to_json(action, false));
+    out["discard-paths"] = Json::array();
+    for (const MountedPath& mounted : paths) out["discard-paths"].push_back(path_json(mounted));
     return finish(out);
 }
 

@@ -18,7 +18,7 @@ std::string_view last_component(std::string_view path) {
 // "sda3" on "sda", "nvme0n1p2" on "nvme0n1": a partition's name is its disk's with a number, behind 'p' when the disk's
 // own name ends in a digit (kernel block/partitions/core.c).
 bool may_be_partition_of(std::string_view name, std::string_view disk) {
-    if (name.size() <= disk.size() || !name.starts_with(disk)) return false;
+    if (disk.empty() || name.size() <= disk.size() || !name.starts_with(disk)) return false;
     auto rest = name.substr(disk.size());
     if (std::isdigit(static_cast<unsigned char>(disk.back())) != 0) {
         if (rest.front() != 'p') return false;
@@ -31,16 +31,23 @@ BlockDevice whole_disk(std::string_view name) {
     return {std::string(name), std::string(name), "/sys/block/" + std::string(name)};
 }
 
+// The disk whose partition a device of this name would be: "sda" of "sda3", "nvme0n1" of "nvme0n1p2"; "" of none.
+std::string_view disk_of_partition(std::string_view name) {
+    auto disk = name;
+    while (!disk.empty() && std::isdigit(static_cast<unsigned char>(disk.back())) != 0) disk.remove_suffix(1);
+    if (disk.size() >= 2 && disk.back() == 'p' && std::isdigit(static_cast<unsigned char>(disk[disk.size() - 2])) != 0)
+        disk.remove_suffix(1);
+    return may_be_partition_of(name, disk) ? disk : std::string_view();
+}
+
 std::optional<BlockDevice> find_by_name(Host& host, std::string_view name) {
-    if (const auto number = host.read_file("/sys/block/" + std::string(name) + "/dev")) return whole_disk(name);
-    const auto disks = host.list("/sys/block");
-    if (!disks) return std::nullopt;
-    for (const auto& disk : *disks) {
-        if (!may_be_partition_of(name, disk)) continue;
-        const auto sysfs = "/sys/block/" + disk + "/" + std::string(name);
-        if (host.read_file(sysfs + "/dev")) return BlockDevice{std::string(name), disk, sysfs};
-    }
-    return std::nullopt;
+    if (name.empty()) return std::nullopt;
+    if (host.read_file("/sys/block/" + std::string(name) + "/dev")) return whole_disk(name);
+    const std::string disk(disk_of_partition(name));
+    if (disk.empty()) return std::nullopt;
+    const auto sysfs = "/sys/block/" + disk + "/" + std::string(name);
+    if (!host.read_file(sysfs + "/dev")) return std::nullopt;
+    return BlockDevice{std::string(name), disk, sysfs};
 }
 
 // /dev/mapper/NAME where /dev is not to be read (captures, images): the dm device that calls itself so.
@@ -57,18 +64,21 @@ std::optional<BlockDevice> find_mapping(Host& host, std::string_view mapping) {
 
 }  // namespace
 
-std::optional<BlockDevice> find_block_device(Host& host, std::string_view number) {
-    const auto link = host.read_link("/sys/dev/block/" + std::string(number));
-    if (!link) return std::nullopt;
-    // ../../devices/pci0000:00/.../block/sda/sda3; the folder above the last is the disk when it holds block devices'
-    // files.
-    const auto parts = split(*link, '/');
+BlockDevice block_device_of_link(std::string_view link) {
+    // The folder above the last is the disk when it holds block devices' files.
+    const auto parts = split(link, '/');
     const std::string name(parts.back());
     if (parts.size() >= 2 && may_be_partition_of(name, parts[parts.size() - 2])) {
         const std::string disk(parts[parts.size() - 2]);
         return BlockDevice{name, disk, "/sys/block/" + disk + "/" + name};
     }
     return whole_disk(name);
+}
+
+std::optional<BlockDevice> find_block_device(Host& host, std::string_view number) {
+    const auto link = host.read_link("/sys/dev/block/" + std::string(number));
+    if (!link) return std::nullopt;
+    return block_device_of_link(*link);
 }
 
 std::optional<BlockDevice> find_block_device_at(Host& host, std::string_view path) {

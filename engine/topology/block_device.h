@@ -25,6 +25,9 @@ struct BlockDevice {
 // not show.
 std::optional<BlockDevice> find_block_device(Host& host, std::string_view number);
 
+// What a link of sysfs into the tree of devices leads to: "../../devices/.../block/sda/sda3". Pure text.
+BlockDevice block_device_of_link(std::string_view link);
+
 // By path as mountinfo and fstab give it: /dev/nvme0n1p2, /dev/mapper/vg-root, /dev/disk/by-uuid/... . Never opens the
 // device.
 std::optional<BlockDevice> find_block_device_at(Host& host, std::string_view path);

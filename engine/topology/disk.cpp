@@ -57,6 +57,12 @@ bool is_stacked(const std::string& name) {
 
 }  // namespace
 
+std::span<const std::string_view> disk_transports() {
+    static constexpr std::array<std::string_view, 12> words{"nvme", "sata", "sas",  "scsi", "usb", "virtio",
+                                                            "mmc",  "xen",  "loop", "zram", "dm",  "md"};
+    return words;
+}
+
 Disk read_disk(Host& host, const BlockDevice& device) {
     Disk disk;
     disk.device = device;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/topology/block_device.h"
@@ -28,6 +30,9 @@ struct Disk {
     bool is_path = false;       // a disk below a multipath device: set through that device, never by itself
     std::string identity;       // WWN, else serial, else dm uuid: what records keep beside an address; may be empty
 };
+
+// Every word that Disk::transport can be.
+std::span<const std::string_view> disk_transports();
 
 // Every whole disk of /sys/block with media (devices of size 0 such as unused loops, and optical or floppy drives
 // without one, are left out), sorted by kernel name. Reads a handful of attributes of each.

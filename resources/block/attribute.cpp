@@ -5,6 +5,7 @@
 #include <array>
 
 #include "engine/base/text.h"
+#include "engine/topology/disk.h"
 
 namespace storpol {
 namespace {
@@ -87,7 +88,7 @@ Key match_key() {
                "Devices without hardware of their own: loop, zram, device-mapper, MD. Left alone unless this is true "
                "or `name` matches."),
     };
-    match.keys[3].choices = {"nvme", "sata", "sas", "scsi", "usb", "virtio", "mmc", "xen", "loop", "zram", "dm", "md"};
+    for (const auto word : disk_transports()) match.keys[3].choices.emplace_back(word);
     return match;
 }
 

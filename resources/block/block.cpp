@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // block["DISK"].scheduler and its like: one attribute of one disk's request queue.
 //   live       /sys/block/DISK/queue/..., resources/block/attribute.cpp
-//   persisted  the udev rule that wins for ATTR{queue/...} over all rules directories, resources/block/udev_outcome.h
+//   persisted  the udev rule that wins for ATTR{queue/...} over all rules directories, resources/block/udev_outcome.h;
+//              what the active TuneD profile writes over it, resources/block/tuned_disks.h
 // Our own rules: /etc/udev/rules.d/99-storpol.rules, a line per policy rule and key, resources/block/remedy.cpp
 #include "resources/block/block.h"
 
@@ -12,11 +13,13 @@
 
 #include "engine/base/text.h"
 #include "engine/host/host.h"
+#include "engine/reconcile/compare.h"
 #include "engine/topology/disk.h"
 #include "engine/topology/topology.h"
 #include "resources/block/readings.h"
 #include "resources/block/remedy.h"
 #include "resources/block/rule.h"
+#include "resources/block/tuned_disks.h"
 
 namespace storpol {
 namespace {
@@ -90,16 +93,24 @@ BlockLineOrder line_order(const std::vector<BlockRule>& rules) {
     return order;
 }
 
+// What writes at boot, in the order in which it writes.
+struct BootWriters {
+    const UdevRulesFiles& rules;
+    const TunedDisks& tuned;
+};
+
 Observation observe_disk(
-    const Setting& setting, const BlockTarget& target, const UdevRulesFiles& rules, Host& host, Notes& notes) {
+    const Setting& setting, const BlockTarget& target, const BootWriters& writers, Host& host, Notes& notes) {
     Observation observation;
     observation[Plane::live] = live_block_reading(host, *target.disk, *target.attribute);
     if (const auto* absent = std::get_if<Absent>(&observation[Plane::live].state)) {
         observation[Plane::persisted] = {Absent{absent->why}, "", {}};
         return observation;
     }
-    const auto outcome = judge_for_disk(host, rules, *target.disk, *target.attribute);
-    observation[Plane::persisted] = persisted_block_reading(rules, outcome, *target.attribute);
+    const auto outcome = judge_for_disk(host, writers.rules, *target.disk, *target.attribute);
+    const auto by_udev = persisted_block_reading(writers.rules, outcome, *target.attribute);
+    observation[Plane::persisted] =
+        writers.tuned.after(by_udev, observation[Plane::live], *target.disk, *target.attribute);
     for (const auto& source : outcome.without_effect) {
         Finding finding;
         finding.code = "udev-rule-without-effect";
@@ -108,6 +119,34 @@ Observation observe_disk(
         notes.add(finding);
     }
     return observation;
+}
+
+// One finding for each line of a profile that keeps settings from holding, with the settings.
+void note_tuned(std::span<const Setting> settings, const std::vector<Observation>& observations, Notes& notes) {
+    std::map<std::string, std::vector<std::string>> by_line;
+    std::map<std::string, std::string> says;
+    for (std::size_t i = 0; i < settings.size(); ++i) {
+        const auto persisted = observations[i].find(Plane::persisted);
+        if (persisted == observations[i].end() || !is_from_tuned(persisted->second)) continue;
+        const auto& reading = persisted->second;
+        if (compare(settings[i].condition_on(Plane::persisted), reading) == Verdict::in_sync) continue;
+        by_line[reading.source].push_back(settings[i].address);
+        const auto* found = std::get_if<Found>(&reading.state);
+        says[reading.source] =
+            found == nullptr ? "may set it" : "sets it to " + (found->raw.empty() ? to_text(found->value) : found->raw);
+    }
+    for (const auto& [where, addresses] : by_line) {
+        constexpr std::size_t shown = 3;
+        const auto names = join(std::span(addresses).first(std::min(shown, addresses.size())), ", ");
+        Finding finding;
+        finding.code = "tuned-sets-attribute";
+        finding.says = where + ": the active TuneD profile " + printable(says[where]) +
+                       ", and TuneD writes after udev: " + names +
+                       (addresses.size() > shown ? " and " + std::to_string(addresses.size() - shown) + " more" : "") +
+                       "; change the profile (a child profile with include=), or leave this to it";
+        finding.where = where;
+        notes.add(finding);
+    }
 }
 
 class BlockResource final : public Resource {
@@ -134,15 +173,17 @@ class BlockResource final : public Resource {
         if (settings.empty()) return {};
         const auto& targets = block_targets(topology, host);
         const auto rules = read_udev_files(host);
+        const BootWriters writers{rules, tuned_disks(topology, host)};
         std::vector<Observation> observations;
         for (const auto& setting : settings) {
             const auto target = targets.of(setting);
             if (target.disk == nullptr) {
                 observations.push_back({{Plane::persisted, own_rule_reading(setting, rules)}});
             } else {
-                observations.push_back(observe_disk(setting, target, rules, host, notes));
+                observations.push_back(observe_disk(setting, target, writers, host, notes));
             }
         }
+        note_tuned(settings, observations, notes);
         return observations;
     }
 
@@ -160,6 +201,7 @@ class BlockResource final : public Resource {
                 judge_for_disk(host, rules, disk, attribute);
             }
         }
+        const TunedDisks tuned(host);
         survey_block_remedy(host);
     }
 };

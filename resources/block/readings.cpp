@@ -44,7 +44,9 @@ std::optional<std::string> read_attribute(Host& host, const std::string& path) {
     return *text;
 }
 
-UdevDevice device_for(Host& host, const Disk& disk, const BlockAttribute& attribute) {
+}  // namespace
+
+UdevDevice udev_device_of(Host& host, const Disk& disk, const BlockAttribute& attribute) {
     UdevDevice device;
     const auto sysfs = disk.device.sysfs;
     device.properties = read_udev_database(host, disk, device.properties_complete);
@@ -80,8 +82,6 @@ UdevDevice device_for(Host& host, const Disk& disk, const BlockAttribute& attrib
     }
     return device;
 }
-
-}  // namespace
 
 std::optional<std::string> attribute_path(Host& host, const Disk& disk, const BlockAttribute& attribute) {
     const std::string pattern = disk.device.sysfs + "/" + std::string(attribute.file);
@@ -119,22 +119,27 @@ UdevRulesFiles read_udev_files(Host& host, std::optional<std::string> own) {
             if (name.ends_with(".rules")) by_name.emplace(name, std::string(directory) + "/" + name);
         }
     }
+    const auto add = [&read](const std::string& path, std::string_view text) {
+        auto rules = parse_udev_rules(text);
+        auto index = index_udev_rules(rules);
+        read.files.push_back({path, std::move(rules), std::move(index)});
+    };
     if (own) by_name[own_path.substr(own_path.rfind('/') + 1)] = own_path;
     for (const auto& [name, path] : by_name) {
         if (own && path == own_path) {
-            read.files.push_back({path, parse_udev_rules(*own)});
+            add(path, *own);
             continue;
         }
         const auto file = host.read_file_resolved(path);
         if (!file && file.error().kind != ErrorKind::no_such_file)
             read.unreadable.push_back(path);  // a dangling link only hides
-        if (file && can_set_attributes(file->bytes)) read.files.push_back({file->path, parse_udev_rules(file->bytes)});
+        if (file && can_set_attributes(file->bytes)) add(file->path, file->bytes);
     }
     return read;
 }
 
 UdevOutcome judge_for_disk(Host& host, const UdevRulesFiles& rules, const Disk& disk, const BlockAttribute& attribute) {
-    return judge_udev_rules(rules.files, device_for(host, disk, attribute), attribute.udev,
+    return judge_udev_rules(rules.files, udev_device_of(host, disk, attribute), attribute.udev,
                             [&](std::string_view value) {
                                 if (attribute.key == "scheduler") return is_scheduler(value);
                                 return attribute.is_word || parse_int(value).has_value();

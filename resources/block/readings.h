@@ -34,6 +34,9 @@ struct UdevRulesFiles {
 
 UdevRulesFiles read_udev_files(Host& host, std::optional<std::string> own = std::nullopt);
 
+// The device whose event sets the attribute, as rules see it.
+UdevDevice udev_device_of(Host& host, const Disk& disk, const BlockAttribute& attribute);
+
 UdevOutcome judge_for_disk(Host& host, const UdevRulesFiles& rules, const Disk& disk, const BlockAttribute& attribute);
 
 // An outcome as a reading of the persisted plane.

@@ -7,10 +7,12 @@
 #include "engine/base/digest.h"
 #include "engine/base/text.h"
 #include "engine/host/host.h"
+#include "engine/reconcile/compare.h"
 #include "engine/text/own_file.h"
 #include "engine/text/udev_rules.h"
 #include "engine/topology/topology.h"
 #include "resources/block/rule.h"
+#include "resources/block/tuned_disks.h"
 
 namespace storpol {
 namespace {
@@ -69,6 +71,7 @@ class Planner {
     Planner(const Topology& topology, Host& host)
         : host_(host),
           targets_(block_targets(topology, host)),
+          tuned_(tuned_disks(topology, host)),
           schedulers_(host),
           order_(topology.derived<BlockLineOrder>([] { return BlockLineOrder{}; }).addresses) {
         if (auto file = host.read_file_resolved(block_rules_path)) {
@@ -215,9 +218,12 @@ class Planner {
             const auto target = targets_.of(*difference->setting);
             if (target.disk != nullptr) {
                 const auto outcome = judge_for_disk(host_, then, *target.disk, *target.attribute);
-                if (outcome.kind == UdevOutcome::Kind::unknown || !outcome.source.starts_with(block_rules_path)) {
-                    remedy_.gaps.push_back(gap_of(
-                        *difference, "overridden by " + (outcome.source.empty() ? "other rules" : outcome.source)));
+                auto winner = outcome.source;
+                const bool is_ours = outcome.kind != UdevOutcome::Kind::unknown && winner.starts_with(block_rules_path);
+                if (is_ours) winner = tuned_over(*difference, target);
+                if (!is_ours || !winner.empty()) {
+                    remedy_.gaps.push_back(
+                        gap_of(*difference, "overridden by " + (winner.empty() ? "other rules" : winner)));
                     continue;
                 }
             }
@@ -230,8 +236,18 @@ class Planner {
         remedy_.actions.push_back(std::move(action));
     }
 
+    // The line of the TuneD profile after which our rule's value would not hold; empty where it does.
+    std::string tuned_over(const Difference& difference, const BlockTarget& target) const {
+        if (!tuned_.is_active()) return {};
+        const Reading ours{Found{*value_for(difference.wanted()), ""}, std::string(block_rules_path), {}};
+        const auto live = live_block_reading(host_, *target.disk, *target.attribute);
+        const auto then = tuned_.after(ours, live, *target.disk, *target.attribute);
+        return compare(difference.wanted(), then) == Verdict::in_sync ? "" : then.source;
+    }
+
     Host& host_;
     const BlockTargets& targets_;
+    const TunedDisks& tuned_;
     SchedulerSupport schedulers_;
     const std::vector<std::string>& order_;
     std::string own_text_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include "engine/base/text.h"
@@ -27,13 +28,37 @@ class Judge {
     void take(const UdevFile& file) {
         skip_to_.clear();
         maybe_skipping_to_.clear();  // a label is looked for in its own file only
-        for (const auto& rule : file.rules.rules) take_rule(rule, file.path + ":" + std::to_string(rule.line));
+        if (file.index.groups.empty()) {
+            for (const auto& rule : file.rules.rules) take_rule(rule, file.path);
+            return;
+        }
+        for (const auto position : candidates(file.index)) take_rule(file.rules.rules[position], file.path);
     }
 
     UdevOutcome outcome() const { return outcome_; }
 
   private:
-    void take_rule(const UdevRule& rule, const std::string& source) {
+    // In the file's order; those left out have a match that fails for sure.
+    std::vector<std::size_t> candidates(const UdevRuleIndex& index) const {
+        auto positions = index.rest;
+        const auto take = [&](const std::vector<std::size_t>& more) {
+            positions.insert(positions.end(), more.begin(), more.end());
+        };
+        for (const auto& group : index.groups) {
+            const auto value = group.key == "ENV"    ? property(group.attribute)
+                               : group.key == "ATTR" ? attribute(device_.attribute, group.attribute)
+                                                     : attribute(device_.parent_attribute, group.attribute);
+            if (!value) {
+                for (const auto& [literal, rules] : group.rules) take(rules);
+            } else if (const auto found = group.rules.find(std::string(trim(*value))); found != group.rules.end()) {
+                take(found->second);
+            }
+        }
+        std::ranges::sort(positions);
+        return positions;
+    }
+
+    void take_rule(const UdevRule& rule, const std::string& path) {
         arrive_at_labels(rule);
         if (!skip_to_.empty()) return;
         Truth truth = maybe_skipping_to_.empty() ? Truth::yes : Truth::maybe;
@@ -42,7 +67,7 @@ class Judge {
             if (truth == Truth::no) return;
         }
         for (const auto& token : rule.tokens) {
-            if (!token.is_match()) carry_out(token, truth, source);
+            if (!token.is_match()) carry_out(token, truth, path + ":" + std::to_string(rule.line));
         }
     }
 
@@ -102,23 +127,27 @@ class Judge {
         return known == split(token.value, '|').size() ? Truth::no : Truth::maybe;
     }
 
+    std::optional<std::string> property(const std::string& name) const {
+        if (const auto set = env_.find(name); set != env_.end()) return set->second;
+        if (const auto known = device_.properties.find(name); known != device_.properties.end()) return known->second;
+        if (name == "DEVTYPE") return device_.devtype;
+        return device_.properties_complete ? std::optional<std::string>("") : std::nullopt;
+    }
+
+    template <class Lookup>
+    static std::optional<std::string> attribute(const Lookup& lookup, const std::string& name) {
+        return lookup ? lookup(name) : std::nullopt;
+    }
+
     Truth judge_property(const UdevToken& token) const {
-        std::optional<std::string> value;
-        if (token.attribute == "DEVTYPE") value = device_.devtype;
-        if (const auto set = env_.find(token.attribute); set != env_.end()) {
-            value = set->second;
-        } else if (const auto known = device_.properties.find(token.attribute); known != device_.properties.end()) {
-            value = known->second;
-        } else if (!value && device_.properties_complete) {
-            value = "";
-        }
+        const auto value = property(token.attribute);
         if (!value) return Truth::maybe;
         return udev_glob_match(token.value, *value, token.ignores_case) ? Truth::yes : Truth::no;
     }
 
     template <class Lookup>
     Truth judge_attribute(const UdevToken& token, const Lookup& lookup) const {
-        const auto value = lookup ? lookup(token.attribute) : std::nullopt;
+        const auto value = attribute(lookup, token.attribute);
         if (!value) return Truth::maybe;
         // udev compares without trailing blanks unless the pattern ends in one (man 7 udev, ATTR).
         const bool keeps_blanks = !token.value.empty() && token.value.back() == ' ';
@@ -188,6 +217,38 @@ class Judge {
 };
 
 }  // namespace
+
+UdevRuleIndex index_udev_rules(const UdevRules& rules) {
+    std::set<std::string> set_here;  // properties that a rule sets are not the same for all rules
+    for (const auto& rule : rules.rules) {
+        for (const auto& token : rule.tokens) {
+            if (token.key == "ENV" && !token.is_match()) set_here.insert(token.attribute);
+        }
+    }
+    const auto is_literal = [&](const UdevToken& token) {
+        if (token.op != "==" || token.ignores_case || token.value != trim(token.value)) return false;
+        if (token.value.find_first_of("*?[|\\") != std::string::npos) return false;
+        return token.key == "ATTR" || token.key == "ATTRS" ||
+               (token.key == "ENV" && !set_here.contains(token.attribute));
+    };
+    // A match that most rules share ("queue/rotational") tells few apart, a line's own comes behind it: the last
+    // counts.
+    UdevRuleIndex index;
+    std::map<std::pair<std::string, std::string>, std::size_t> position;
+    for (std::size_t i = 0; i < rules.rules.size(); ++i) {
+        const auto& tokens = rules.rules[i].tokens;
+        const bool is_label = std::ranges::find(tokens, "LABEL", &UdevToken::key) != tokens.end();
+        const auto literal = std::find_if(tokens.rbegin(), tokens.rend(), is_literal);
+        if (is_label || literal == tokens.rend()) {
+            index.rest.push_back(i);
+            continue;
+        }
+        const auto [at, is_new] = position.emplace(std::pair(literal->key, literal->attribute), index.groups.size());
+        if (is_new) index.groups.push_back({literal->key, literal->attribute, {}});
+        index.groups[at->second].rules[literal->value].push_back(i);
+    }
+    return index;
+}
 
 UdevOutcome judge_udev_rules(const std::vector<UdevFile>& files,
                              const UdevDevice& device,

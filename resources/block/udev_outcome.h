@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/text/udev_rules.h"
@@ -14,10 +15,26 @@
 // running them. Three answers for every match: yes, no, and "maybe" (PROGRAM, IMPORT, properties nobody here knows).
 namespace storpol {
 
+// Which rules of a file can pass a match of one attribute or property against a literal ("ATTRS{wwid}==..."): files with
+// a line for each of thousands of disks are looked up, not gone through. Empty: every rule is looked at.
+struct UdevRuleIndex {
+    struct ByValue {
+        std::string key;        // "ATTR", "ATTRS" or "ENV"
+        std::string attribute;  // "wwid"
+        std::unordered_map<std::string, std::vector<std::size_t>> rules;
+    };
+
+    std::vector<ByValue> groups;
+    std::vector<std::size_t> rest;  // rules without such a match
+};
+
 struct UdevFile {
     std::string path;  // after links: what sources name
     UdevRules rules;
+    UdevRuleIndex index = {};
 };
+
+UdevRuleIndex index_udev_rules(const UdevRules& rules);
 
 // The device as rules see it. An attribute is asked by name ("queue/rotational"); none means it cannot be known here.
 struct UdevDevice {

@@ -8,6 +8,7 @@
 
 #include "engine/base/text.h"
 #include "engine/host/host.h"
+#include "engine/topology/backing.h"
 #include "engine/topology/topology.h"
 #include "resources/mount/inventory.h"
 #include "resources/mount/lookup.h"
@@ -75,7 +76,9 @@ class MountResource final : public Resource {
         if (read.rules.empty() && !read.discard) return {};
         const auto& inventory = mount_inventory(topology, host);
         note_inventory(inventory, notes);
-        WishMaker maker(read, mount_host_facts(topology, host), notes);
+        const auto& mounts = topology.mounts();
+        WishMaker maker(read, mount_host_facts(topology, host), backings(topology, host), mounts ? &*mounts : nullptr,
+                        notes);
         std::vector<Setting> settings;
         for (const auto& filesystem : inventory.filesystems) {
             const auto wishes = maker.wishes_for(filesystem);
@@ -118,8 +121,11 @@ class MountResource final : public Resource {
         const Topology topology(host);
         const auto& inventory = mount_inventory(topology, host);
         const MountReaders readers(topology, host);
+        const auto& mounts = topology.mounts();
         for (const auto& filesystem : inventory.filesystems) {
             readers.of(filesystem);
+            if (!is_pseudo_filesystem(filesystem.fstype))
+                backing_of(filesystem, mounts ? &*mounts : nullptr, backings(topology, host));
             for (const auto& mount : filesystem.mounts) host.stat(mount.target);
         }
         mount_own_files(host);

@@ -168,7 +168,8 @@ OptionSet expected_live(std::string_view fstype, std::string_view list, const Mo
         std::string why = conflict_with(set, fstype, word);
         if (!why.empty()) set.problems.push_back({std::string(word), std::move(why)});
     }
-    const bool drops = fstype == "xfs" || (fstype == "ext4" && facts.kernel && *facts.kernel >= ext4_drops_discard);
+    const bool drops = fstype == "xfs" || fstype == "f2fs" ||
+                       (fstype == "ext4" && facts.kernel && *facts.kernel >= ext4_drops_discard);
     if (drops && facts.device_discards == false && set.find("discard") != nullptr) {
         set.settings["discard"] = OptionValue{"off", Origin::implied, "device without discard"};
     }

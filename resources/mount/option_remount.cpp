@@ -72,6 +72,13 @@ bool names(const std::vector<SuperParameter>& parameters, std::string_view fstyp
     });
 }
 
+// What this table has no setting for is said again as it was shown (a list such as compress_extension, an option of a
+// newer kernel): a refusal is better than a loss. Words of the mount and of security modules are no business of f2fs.
+bool repeats_as_shown(std::string_view fstype, const std::string& word) {
+    const OptionSpec* const own = find_option(fstype, word);
+    return own == nullptr || own != find_option("", word);
+}
+
 // f2fs starts a remount from its defaults (default_options(sbi, true)), so all that is live is said again.
 void repeat_all(RemountPlan& plan,
                 std::string_view fstype,
@@ -84,6 +91,11 @@ void repeat_all(RemountPlan& plan,
         if (entry.first == "ro" || names(plan.super, fstype, entry.first)) continue;
         if (const auto word = word_for(fstype, entry.first, entry.second.value, kernel))
             repeated.push_back(parameter_of(*word));
+    }
+    for (const auto* words : {&live.selectors, &live.unknown}) {
+        for (const std::string& word : *words) {
+            if (repeats_as_shown(fstype, word)) repeated.push_back(parameter_of(word));
+        }
     }
     plan.super.insert(plan.super.begin(), repeated.begin(), repeated.end());
 }

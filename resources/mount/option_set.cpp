@@ -134,6 +134,13 @@ void settle_xfs_sync(OptionSet& set) {
     if (sync != nullptr && sync->value == "on") set.settings["wsync"] = OptionValue{"on", Origin::implied, sync->word};
 }
 
+// With uni_xlate a vfat drops utf8 once all words are read (kernel fs/fat/inode.c; seen on 6.1 and 6.12).
+void settle_vfat_names(OptionSet& set) {
+    const OptionValue* const translated = set.find("uni_xlate");
+    if (translated != nullptr && translated->value == "on")
+        set.settings["utf8"] = OptionValue{"off", Origin::implied, translated->word};
+}
+
 }  // namespace
 
 const OptionValue* OptionSet::find(std::string_view property) const {
@@ -177,6 +184,7 @@ std::string conflict_with(const OptionSet& set, std::string_view fstype, std::st
 OptionSet parse_options(std::string_view fstype, std::string_view list, std::optional<KernelVersion> kernel) {
     OptionSet set = apply_options({}, fstype, list, kernel);
     if (fstype == "xfs") settle_xfs_sync(set);
+    if (fstype == "vfat") settle_vfat_names(set);
     return set;
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <charconv>
+#include <map>
 
 #include "engine/base/text.h"
 #include "resources/mount/option_table.h"
@@ -71,14 +72,17 @@ std::vector<const OptionSpec*> options_of(std::string_view fstype) {
     return all;
 }
 
-std::vector<const PropertySpec*> properties_of(std::string_view fstype) {
-    std::vector<const PropertySpec*> all;
+const std::vector<const PropertySpec*>& properties_of(std::string_view fstype) {
+    // Asked for each mount of a host: worked out once for each of the few tables.
+    static std::map<const OptionSpec*, std::vector<const PropertySpec*>> by_table;
+    const auto [at, is_new] = by_table.try_emplace(own_table(fstype).options.data());
+    if (!is_new) return at->second;
     for (const FilesystemTable& table : tables_for(fstype)) {
         for (const PropertySpec& spec : table.properties) {
-            if (find_property(fstype, spec.name) == &spec) all.push_back(&spec);
+            if (find_property(fstype, spec.name) == &spec) at->second.push_back(&spec);
         }
     }
-    return all;
+    return at->second;
 }
 
 bool is_known_filesystem(std::string_view fstype) {

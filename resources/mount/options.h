@@ -108,7 +108,7 @@ const PropertySpec* find_property(std::string_view fstype, std::string_view prop
 
 // Own rows first, then those every filesystem knows.
 std::vector<const OptionSpec*> options_of(std::string_view fstype);
-std::vector<const PropertySpec*> properties_of(std::string_view fstype);
+const std::vector<const PropertySpec*>& properties_of(std::string_view fstype);
 
 // True where the table knows this filesystem's own options (ext2, ext3, ext4, xfs, btrfs, f2fs, vfat, msdos); else only
 // the words every filesystem knows mean anything, and all others are unknown.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // f2fs. Source: kernel fs/f2fs/super.c (f2fs_tokens, parse_options, default_options, f2fs_remount,
-// f2fs_show_options), 6.12.
+// f2fs_show_options), 6.12; seen word by word on 6.1 and 6.12 (tests/lab/vm/scenarios/filesystems.py).
 //
 // A remount starts from the defaults again for most options (default_options(sbi, true)), so one that names a single
-// change would undo others: every option that is live has to be repeated. mountinfo shows nearly all of them.
+// change would undo others: every option that is live has to be repeated. mountinfo shows nearly all of them. Flags
+// that have no "no" word (fastboot, data_flush, ...) are the ones that a remount leaves alone, so nothing turns them
+// off.
 #include "resources/mount/option_table.h"
 
 namespace storpol::option_table {
@@ -20,7 +22,7 @@ constexpr OptionSpec options[] = {
     off("nogc_merge", "gc_merge"),
     on("flush_merge"),
     off("noflush_merge", "flush_merge"),
-    on("barrier"),
+    since(on("barrier"), {6, 12}),  // 6.1 refuses it; of the kernels between none was seen
     off("nobarrier", "barrier"),
     on("fastboot"),
     on("extent_cache"),
@@ -39,7 +41,7 @@ constexpr OptionSpec options[] = {
     on("acl"),
     off("noacl", "acl"),
     on("disable_ext_identify"),
-    number("active_logs", 2, 6),
+    choice("active_logs", "2|4|6"),
     number("reserve_root", 0, int_max),
     number("resuid", 0, int_max),
     number("resgid", 0, int_max),
@@ -48,14 +50,14 @@ constexpr OptionSpec options[] = {
     choice("fsync_mode", "posix|strict|nobarrier"),
     on("checkpoint_merge"),
     off("nocheckpoint_merge", "checkpoint_merge"),
-    text("checkpoint"),
+    choice("checkpoint", "enable|disable=disable:0|disable:0"),  // disable:N, a cap, is left alone
     on("atgc"),
     choice("memory", "normal|low"),
-    choice("errors", "remount-ro|continue|panic"),
+    since(choice("errors", "remount-ro|continue|panic"), {6, 4}),
     text("compress_algorithm"),
     number("compress_log_size", 0, int_max),
-    text("compress_extension"),
-    text("nocompress_extension"),
+    selector("compress_extension"),  // a list: each word adds one
+    selector("nocompress_extension"),
     on("compress_chksum"),
     choice("compress_mode", "fs|user"),
     on("compress_cache"),
@@ -74,8 +76,10 @@ constexpr OptionSpec options[] = {
     selector("fault_injection"),
     selector("fault_type"),
     selector("test_dummy_encryption"),
-    ignored("heap"),
-    ignored("no_heap"),
+    selector("heap"),  // without effect since 6.9, and no longer shown
+    selector("no_heap"),
+    on("lazytime"),
+    ignored("nolazytime"),  // default_options() sets lazytime again, and mount programs keep the word to themselves
 };
 
 constexpr PropertySpec always(std::string_view name, std::string_view value, AtRemount remount) {
@@ -90,10 +94,10 @@ constexpr PropertySpec properties[] = {
     always("gc_merge", "off", AtRemount::yes),
     always("flush_merge", "on", AtRemount::yes),
     always("barrier", "on", AtRemount::yes),
-    plain("fastboot", AtRemount::yes),
+    plain("fastboot", AtRemount::only_on),
     always("extent_cache", "on", AtRemount::refused),
     plain("age_extent_cache", AtRemount::refused),
-    plain("data_flush", AtRemount::yes),
+    plain("data_flush", AtRemount::only_on),
     always("inline_data", "on", AtRemount::yes),
     always("inline_dentry", "on", AtRemount::yes),
     always("inline_xattr", "on", AtRemount::yes),
@@ -102,12 +106,13 @@ constexpr PropertySpec properties[] = {
     always("acl", "on", AtRemount::yes),
     plain("disable_ext_identify", AtRemount::only_on),
     always("active_logs", "6", AtRemount::yes),
-    fixed("reserve_root", "0", AtRemount::only_on),
-    fixed("resuid", "0", AtRemount::yes),
-    fixed("resgid", "0", AtRemount::yes),
-    by(fixed("mode", "adaptive", AtRemount::yes), DefaultFrom::device, Shown::always),
+    noting(fixed("reserve_root", "0", AtRemount::only_on), "the first value stays; lowered to what the device has"),
+    noting(fixed("resuid", "0", AtRemount::yes), "with reserve_root only"),
+    noting(fixed("resgid", "0", AtRemount::yes), "with reserve_root only"),
+    noting(by(fixed("mode", "adaptive", AtRemount::yes), DefaultFrom::device, Shown::always),
+           "6.12 refuses to go to lfs by remount"),
     noting(by(fixed("alloc_mode", "", AtRemount::yes), DefaultFrom::superblock, Shown::always),
-           "reuse on small volumes"),
+           "reuse on small volumes; a remount that does not name it makes it default"),
     always("fsync_mode", "posix", AtRemount::yes),
     always("checkpoint_merge", "on", AtRemount::yes),
     fixed("checkpoint", "enable", AtRemount::yes),
@@ -116,21 +121,19 @@ constexpr PropertySpec properties[] = {
     always("errors", "continue", AtRemount::yes),
     by(fixed("compress_algorithm", "", AtRemount::yes), DefaultFrom::superblock, Shown::when_changed),
     by(fixed("compress_log_size", "", AtRemount::yes), DefaultFrom::superblock, Shown::when_changed),
-    fixed("compress_extension", "none", AtRemount::refused),
-    fixed("nocompress_extension", "none", AtRemount::refused),
     plain("compress_chksum", AtRemount::only_on),
     by(fixed("compress_mode", "", AtRemount::yes), DefaultFrom::superblock, Shown::when_changed),
     plain("compress_cache", AtRemount::refused),
     plain("inlinecrypt", AtRemount::only_on),
-    by(plain("usrquota", AtRemount::refused), DefaultFrom::superblock, Shown::when_on),
-    by(plain("grpquota", AtRemount::refused), DefaultFrom::superblock, Shown::when_on),
-    by(plain("prjquota", AtRemount::refused), DefaultFrom::superblock, Shown::when_on),
+    by(plain("usrquota", AtRemount::yes), DefaultFrom::superblock, Shown::when_on),
+    by(plain("grpquota", AtRemount::only_on), DefaultFrom::superblock, Shown::when_on),
+    by(plain("prjquota", AtRemount::only_on), DefaultFrom::superblock, Shown::when_on),
     fixed("usrjquota", "none", AtRemount::refused),
     fixed("grpjquota", "none", AtRemount::refused),
     fixed("prjjquota", "none", AtRemount::refused),
     fixed("jqfmt", "none", AtRemount::refused),
     // The generic flag, with a default of its own: default_options() sets it.
-    fixed("lazytime", "on", AtRemount::yes),
+    fixed("lazytime", "on", AtRemount::ignored),
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // vfat, and msdos for the words they share. Source: kernel fs/fat/inode.c (fat_param_spec, vfat_param_spec,
-// fat_parse_param, fat_reconfigure, fat_show_options), 6.12.
+// fat_parse_param, fat_reconfigure, fat_show_options), 6.12; seen word by word on 6.1 and 6.12
+// (tests/lab/vm/scenarios/filesystems.py).
 //
 // fat_reconfigure() looks at ro and rw alone; every other option of a remount is ignored. There is no word that turns
 // discard, quiet, flush or the like off: leaving the word out and mounting anew is the way.
@@ -12,7 +13,7 @@ namespace {
 constexpr std::int64_t int_max = 2147483647;
 
 constexpr OptionSpec mask(std::string_view word) {
-    OptionSpec spec = number(word, 0, 0777);
+    OptionSpec spec = number(word, 0, 07777);
     spec.form = ValueForm::octal;
     return spec;
 }
@@ -58,12 +59,12 @@ constexpr OptionSpec options[] = {
     on("showexec"),
     on("sys_immutable"),
     on("flush"),
-    choice("tz", "UTC"),
+    of_property(choice("tz", "UTC=0"), "time_offset"),  // mountinfo shows time_offset=0 as tz=UTC
     number("time_offset", -1440, 1440),
     choice("errors", "panic|continue|remount-ro"),
     nfs(),
     on("dos1xfloppy"),
-    on("nocase"),
+    flag("nocase", "shortname", "win95"),
     ignored("debug"),
     ignored("conv"),
     ignored("fat"),
@@ -88,7 +89,7 @@ constexpr PropertySpec properties[] = {
     always("iocharset", "", DefaultFrom::kernel),
     always("shortname", "mixed", DefaultFrom::constant),
     hiding(by(fixed("utf8", "", AtRemount::ignored), DefaultFrom::kernel, Shown::when_on), "off"),
-    plain("uni_xlate", AtRemount::ignored),
+    noting(plain("uni_xlate", AtRemount::ignored), "turns utf8 off, wherever it stands"),
     plain("nonumtail", AtRemount::ignored),
     plain("rodir", AtRemount::ignored),
     fixed("check", "n", AtRemount::ignored),
@@ -97,12 +98,11 @@ constexpr PropertySpec properties[] = {
     plain("showexec", AtRemount::ignored),
     plain("sys_immutable", AtRemount::ignored),
     plain("flush", AtRemount::ignored),
-    fixed("tz", "none", AtRemount::ignored),
     fixed("time_offset", "none", AtRemount::ignored),
     always("errors", "remount-ro", DefaultFrom::constant),
-    by(fixed("nfs", "off", AtRemount::ignored), DefaultFrom::constant, Shown::when_on),
+    noting(by(fixed("nfs", "off", AtRemount::ignored), DefaultFrom::constant, Shown::when_on),
+           "nostale_ro makes the filesystem read-only"),
     plain("dos1xfloppy", AtRemount::ignored),
-    plain("nocase", AtRemount::ignored),
 };
 
 }  // namespace

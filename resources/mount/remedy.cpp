@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 #include "engine/base/digest.h"
 #include "engine/base/text.h"
@@ -231,14 +232,31 @@ class Planner {
             return "the root gets it from rootflags= on the kernel command line, which is not managed here: set it "
                    "there";
         }
-        std::vector<const MountWish*> wishes;
-        for (const auto* task : tasks) wishes.push_back(&task->subject.wish);
-        const auto change = change_line(filesystem.fstype, source.options, wishes, readers_.of(filesystem).facts());
+        const auto& change = changed_line(filesystem, source.options, tasks);
         if (!change)
             return source.describe() + ": " + change.error().what +
                    (change.error().fix.empty() ? "" : "; " + change.error().fix);
         return source.kind == OptionSource::Kind::fstab ? edit_fstab(mount, source, change->edit, tasks)
                                                         : edit_unit(mount, source, *change, tasks);
+    }
+
+    // On hosts with thousands of mounts most lines say the same, and the same is wanted of them.
+    const Result<LineChange>& changed_line(const ManagedFilesystem& filesystem,
+                                           const std::string& options,
+                                           const std::vector<const Task*>& tasks) {
+        const auto& facts = readers_.of(filesystem).facts();
+        const auto known = [](const std::optional<bool>& fact) { return !fact ? "?" : *fact ? "1" : "0"; };
+        std::string key = filesystem.fstype + '\n' + options + '\n' + facts.superblock_options.value_or("?") + '\n' +
+                          known(facts.device_discards) + known(facts.rotational);
+        std::vector<const MountWish*> wishes;
+        for (const auto* task : tasks) {
+            const auto& wish = task->subject.wish;
+            wishes.push_back(&wish);
+            key += '\n' + wish.property + '\n' + wish.text + '\n' + to_text(wish.condition);
+        }
+        const auto found = line_changes_.find(key);
+        if (found != line_changes_.end()) return found->second;
+        return line_changes_.emplace(key, change_line(filesystem.fstype, options, wishes, facts)).first->second;
     }
 
     std::string edit_fstab(const ManagedMount& mount,
@@ -326,6 +344,7 @@ class Planner {
     MountReaders readers_;
     Remedy remedy_;
     std::vector<std::string> edited_;
+    std::unordered_map<std::string, Result<LineChange>> line_changes_;
 };
 
 }  // namespace

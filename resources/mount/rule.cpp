@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "resources/mount/rule.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 
 #include "engine/base/text.h"
+#include "engine/topology/backing.h"
 #include "resources/mount/option_set.h"
 
 namespace storpol {
@@ -33,6 +35,10 @@ MountRule read_rule(const PolicyNode& node, const Policy& policy) {
             if (name == "source") rule.source = wanted.text;
             if (name == "fstype") rule.fstype = wanted.text;
             if (name == "label") rule.label = wanted.text;
+            if (name == "encrypted") rule.backing.encrypted = wanted.boolean();
+            if (name == "rotational") rule.backing.rotational = wanted.boolean();
+            if (name == "model") rule.backing.model = wanted.text;
+            if (name == "transport") rule.backing.transport = wanted.text;
         }
     }
     return rule;
@@ -142,6 +148,19 @@ bool has_glob(std::string_view pattern) {
     return pattern.find_first_of("*?") != std::string_view::npos;
 }
 
+std::optional<bool> BackingWish::holds(const Backing& backing) const {
+    const bool is_known = backing.unknown.empty();
+    const auto& disks = backing.disks;
+    const auto all = [&](const auto& fits) { return std::ranges::all_of(disks, fits); };
+    if (is_known && model && !all([&](const Disk* disk) { return glob_match(*model, disk->model); })) return false;
+    if (is_known && transport && !all([&](const Disk* disk) { return disk->transport == *transport; })) return false;
+    const bool spins = std::ranges::any_of(disks, &Disk::rotational);
+    if (is_known && rotational && spins != *rotational) return false;
+    if (is_known && encrypted && backing.is_encrypted && *backing.is_encrypted != *encrypted) return false;
+    if (!is_known || (encrypted && !backing.is_encrypted)) return std::nullopt;
+    return true;
+}
+
 bool MountRule::names_fstype() const {
     return fstype && !has_glob(*fstype);
 }
@@ -160,7 +179,7 @@ MountPolicy read_mount_policy(const Policy& policy, Notes& notes) {
     if (rules == nullptr || rules->list() == nullptr) return read;
     for (const auto& element : *rules->list()) {
         auto rule = read_rule(element, policy);
-        if (!rule.target && !rule.source && !rule.fstype && !rule.label) {
+        if (!rule.target && !rule.source && !rule.fstype && !rule.label && !rule.backing.is_given()) {
             notes.add(error_at({"[[mount]]", rule.place},
                                "this [[mount]] rule has no match, so it would mean every mount",
                                "say which mounts it is for, such as match = { target = \"/srv\" }"));
@@ -185,7 +204,17 @@ PolicyKeys mount_keys() {
                "Filesystems without a "
                "disk (tmpfs, proc, ...) match only a rule that names their type."),
         key_of("label", KeyType::word, "The filesystem's label; a glob."),
+        key_of("encrypted", KeyType::boolean,
+               "Whether a dm-crypt mapping (LUKS, plain) lies below the filesystem, anywhere on the way to the disks."),
+        key_of("model", KeyType::word,
+               "The model of the disks at the bottom, as [[block]] has it; a glob. Of several disks all must match."),
+        key_of("transport", KeyType::word,
+               "How the disks at the bottom are attached. Of several disks all must be so."),
+        key_of("rotational", KeyType::boolean,
+               "Whether a disk at the bottom spins: of several any one, so `false` means that none does. The kernel "
+               "says 1 of most virtual disks."),
     };
+    for (const auto word : disk_transports()) match.keys[6].choices.emplace_back(word);
     Key rule = key_of("mount", KeyType::rule_array,
                       "Options of mounted filesystems. All matching rules apply, option by option; of one option the "
                       "later rule wins. A "

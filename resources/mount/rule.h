@@ -12,13 +12,28 @@
 // A [[mount]] rule as the policy has it: which mounts it means, and the words it wants and forbids on them.
 namespace storpol {
 
+struct Backing;
+
 struct MountWord {
     std::string text;  // "commit=300"
     Place place;
 };
 
+// What a rule says of the disks that a mount lies on.
+struct BackingWish {
+    std::optional<bool> encrypted, rotational;  // true where any layer, any disk is
+    std::optional<std::string> model;           // a glob; every disk
+    std::optional<std::string> transport;       // every disk
+
+    bool is_given() const { return encrypted || rotational || model || transport; }
+
+    // None where what is known of the stack does not decide it.
+    std::optional<bool> holds(const Backing& backing) const;
+};
+
 struct MountRule {
     std::optional<std::string> target, source, fstype, label;  // globs; all given must match
+    BackingWish backing;
     std::vector<MountWord> options;
     std::vector<MountWord> forbid;
     std::optional<MountWord> discard;  // "periodic", "continuous" or "never"

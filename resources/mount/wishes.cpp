@@ -27,17 +27,53 @@ bool agree(const MountWish& one, const MountWish& other) {
 
 }  // namespace
 
-bool WishMaker::matches(const MountRule& rule, const ManagedFilesystem& filesystem, const ManagedMount& mount) const {
+const Backing& backing_of(const ManagedFilesystem& filesystem, const MountTable* table, const Backings& backings) {
+    for (const auto& mount : filesystem.mounts) {
+        const auto* superblock = mount.live && table != nullptr ? table->superblock_of(*mount.live) : nullptr;
+        if (superblock != nullptr) return backings.of(*superblock);
+    }
+    Superblock described;
+    described.fstype = filesystem.fstype;
+    described.source = path_of_tag(filesystem.mounts.front().source);
+    return backings.of(described);
+}
+
+bool WishMaker::matches(const MountRule& rule, const ManagedFilesystem& filesystem, const ManagedMount& mount) {
     if (is_pseudo_filesystem(filesystem.fstype) && !rule.names_fstype()) return false;
     if (mount.is_bind && !(rule.names_target() && *rule.target == mount.target)) return false;
     if (rule.target && !glob_match(*rule.target, mount.target)) return false;
     if (rule.fstype && !glob_match(*rule.fstype, filesystem.fstype)) return false;
     if (rule.source && !glob_match(*rule.source, mount.source) && !glob_match(*rule.source, path_of_tag(mount.source)))
         return false;
+    return matches_label(rule, filesystem, mount) && matches_backing(rule, filesystem, mount);
+}
+
+bool WishMaker::matches_label(const MountRule& rule,
+                              const ManagedFilesystem& filesystem,
+                              const ManagedMount& mount) const {
     if (!rule.label) return true;
     const auto label = filesystem.device ? facts_.labels.find(filesystem.device->name) : facts_.labels.end();
     if (label != facts_.labels.end()) return glob_match(*rule.label, label->second);
     return mount.source.starts_with("LABEL=") && glob_match(*rule.label, mount.source.substr(6));
+}
+
+// Last of all keys: only here the stack of devices is walked.
+bool WishMaker::matches_backing(const MountRule& rule, const ManagedFilesystem& filesystem, const ManagedMount& mount) {
+    if (!rule.backing.is_given()) return true;
+    if (is_pseudo_filesystem(filesystem.fstype)) return false;
+    const auto& backing = backing_of(filesystem, table_, backings_);
+    const auto holds = rule.backing.holds(backing);
+    if (!holds && noted_.insert(mount.target).second) {
+        Finding finding;
+        finding.code = "backing-unknown";
+        finding.severity = mount.live && !rule.is_builtin ? Severity::warning : Severity::info;
+        finding.says = "whether " + mount.target + " lies on the disks that this rule means is not known (" +
+                       (backing.unknown.empty() ? "a mapping below it does not say what it is" : backing.unknown) +
+                       "), so the rule leaves it alone";
+        finding.where = to_text(rule.place);
+        notes_.add(finding);
+    }
+    return holds.value_or(false);
 }
 
 void WishMaker::want(Wishes& wishes,

@@ -3,11 +3,13 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "engine/model/condition.h"
 #include "engine/model/place.h"
+#include "engine/topology/backing.h"
 #include "resources/mount/inventory.h"
 #include "resources/mount/options.h"
 #include "resources/mount/rule.h"
@@ -45,8 +47,13 @@ struct MountHostFacts {
 
 class WishMaker {
   public:
-    WishMaker(const MountPolicy& policy, const MountHostFacts& facts, Notes& notes)
-        : policy_(policy), facts_(facts), notes_(notes) {
+    // `table` is none where nothing is mounted that can be seen (an image).
+    WishMaker(const MountPolicy& policy,
+              const MountHostFacts& facts,
+              const Backings& backings,
+              const MountTable* table,
+              Notes& notes)
+        : policy_(policy), facts_(facts), backings_(backings), table_(table), notes_(notes) {
         matched_.assign(policy.rules.size(), false);
     }
 
@@ -56,7 +63,9 @@ class WishMaker {
 
   private:
     Wishes wishes_for_mount(const ManagedFilesystem& filesystem, const ManagedMount& mount);
-    bool matches(const MountRule& rule, const ManagedFilesystem& filesystem, const ManagedMount& mount) const;
+    bool matches(const MountRule& rule, const ManagedFilesystem& filesystem, const ManagedMount& mount);
+    bool matches_label(const MountRule& rule, const ManagedFilesystem& filesystem, const ManagedMount& mount) const;
+    bool matches_backing(const MountRule& rule, const ManagedFilesystem& filesystem, const ManagedMount& mount);
     void want(Wishes& wishes,
               const MountRule& rule,
               const MountWord& word,
@@ -68,8 +77,14 @@ class WishMaker {
 
     const MountPolicy& policy_;
     const MountHostFacts& facts_;
+    const Backings& backings_;
+    const MountTable* table_;
     Notes& notes_;
     std::vector<bool> matched_;
+    std::set<std::string> noted_;  // targets whose disks cannot be seen: said once
 };
+
+// What a filesystem lies on: of a mounted one by its device, else by the source its line or unit names.
+const Backing& backing_of(const ManagedFilesystem& filesystem, const MountTable* table, const Backings& backings);
 
 }  // namespace storpol

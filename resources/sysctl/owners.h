@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "engine/model/place.h"
@@ -19,18 +18,7 @@ struct SysctlOwnerLine {
     bool operator==(const SysctlOwnerLine&) const = default;
 };
 
-// One section.key = value of a tuned.conf; pure.
-struct TunedLine {
-    std::string section;
-    std::string key;
-    std::string value;
-    int line = 0;
-    bool operator==(const TunedLine&) const = default;
-};
-
-std::vector<TunedLine> parse_tuned(std::string_view text);
-
-// What the active TuneD profile and those it includes set, outermost last. Nothing where no profile is active.
+// What the active TuneD profile and those it includes set (resources/tuned_profile.h). Nothing where none is active.
 std::vector<SysctlOwnerLine> read_tuned_sysctls(Host& host);
 
 // SYSCTL{key}="value" of all udev rules files; a file hides those of its name in later directories. Reads each file.

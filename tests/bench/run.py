@@ -5,11 +5,15 @@
 usage: run.py BUILD_DIRECTORY [--rounds N]
 
 Prints, for the running machine and for made trees of growing size, the median CPU time of floor and plan, their ratio, the
-peak memory of plan, its system calls and the programs it starts. The runs of one row alternate within one series, because
+peak memory of plan, its system calls and the programs it starts; then captures with many mounts and disks, mountinfo and
+fstab parsed by libmount alone and by our parsers (ten rounds in one process); then the same check of this machine by the
+floor, storpol, a shell script and ansible. The runs of one row alternate within one series, because
 CPU times of two series on a shared machine do not compare. Targets: plan at most twice the floor plus 5 ms, under 20 MiB, no
-program started, linear in the lines. Packages: python3, strace (left out where missing).
+program started, linear in lines, mounts and disks; parsers at most twice libmount. Packages: python3; strace and
+ansible-playbook are left out where missing.
 """
 import argparse
+import json
 import os
 import shutil
 import statistics
@@ -64,6 +68,64 @@ def report(name, build, rounds, floor, plan):
           f"{'' if plan_cost['codes'] == [0] else ' exit codes ' + str(plan_cost['codes'])}", flush=True)
 
 
+def real_disks():
+    """Disks with hardware of their own, as a [[block]] rule means them."""
+    skipped = ("loop", "zram", "ram", "dm-", "md", "sr")
+    return [disk for disk in sorted(os.listdir("/sys/block")) if not disk.startswith(skipped)]
+
+
+def report_peers(build, rounds, folder, storpol, floor):
+    """The same check of this machine by the floor, storpol, a shell script and ansible, in turn within one series."""
+    policy = os.path.join(folder, "peers.toml")
+    disks = real_disks()
+    with open(policy, "w", encoding="ascii") as out:
+        out.write("version = 1\n\n[vm]\n" + "".join(f"{key} = 1\n" for key in VM_KEYS))
+        for disk in disks:
+            out.write(f'\n[[block]]\nmatch = {{ name = "{disk}" }}\nscheduler = "none"\n')
+    commands = {
+        "floor": [floor, "", policy] + ["vm." + key for key in VM_KEYS],
+        "storpol plan": [storpol, "plan", policy],
+        "shell script": ["/bin/sh", os.path.join(HERE, "check.sh"), policy],
+    }
+    print(f"\nthis machine, {len(VM_KEYS)} vm keys and {len(disks)} disks, now and at boot{'':14s} cpu ms   least    MiB   x floor  calls execs")
+    costs = dict(zip(commands, measure(build, rounds, list(commands.values()))))
+    ansible = shutil.which("ansible-playbook")
+    if ansible:
+        extra = json.dumps({"keys": {key: 1 for key in VM_KEYS}, "disks": disks})
+        commands["ansible --check"] = [ansible, "--check", "-i", "localhost,", "-e", extra, os.path.join(HERE, "check.yml")]
+        # Seconds each: few rounds, and the floor beside them.
+        pair = measure(build, 3, [commands["floor"], commands["ansible --check"]])
+        costs["ansible --check"] = pair[1]
+    for name, cost in costs.items():
+        calls = system_calls(commands[name])
+        calls_text = f"{calls[0]:7d} {calls[1]:4d}" if calls else "      -    -"
+        print(f"  {name:66s} {cost['cpu'] / 1000:8.2f} {cost['least'] / 1000:7.2f} {cost['rss'] / 1024:6.1f}"
+              f" {cost['cpu'] / max(costs['floor']['cpu'], 1):9.1f} {calls_text}  exit codes {cost['codes']}", flush=True)
+    if not ansible:
+        print("  ansible --check: left out, ansible-playbook is not installed (pip install ansible-core)")
+
+
+def report_scale(build, rounds, folder, storpol):
+    """Captures of made-up hosts of growing size: what a plan costs above reading the capture, and above libmount."""
+    parse = os.path.join(build, "tests/bench/storpol_parse")
+    print(f"\n{'captures':34s} {'empty ms':>9s} {'plan ms':>9s} {'MiB':>7s} {'libmount':>9s} {'parsers':>9s} {'x':>5s}")
+    for kind, count in [("mounts", 1000), ("mounts", 10_000), ("disks", 1000), ("disks", 10_000)]:
+        out = os.path.join(folder, f"{kind}-{count}")
+        subprocess.run([sys.executable, os.path.join(HERE, "make_capture.py"), out, kind, str(count)], check=True)
+        host = os.path.join(out, "host.capture")
+        commands = [[storpol, "plan", "--host", host, os.path.join(out, name)] for name in ("empty.toml", "policy.toml")]
+        if kind == "mounts":
+            texts = [os.path.join(out, name) for name in ("mountinfo", "fstab")]
+            commands += [[parse, "libmount", "10"] + texts, [parse, "storpol", "10"] + texts]
+        costs = measure(build, max(3, rounds // 8), commands)
+        parsers = ""
+        if kind == "mounts":
+            libmount, own = costs[2]["cpu"] / 10, costs[3]["cpu"] / 10
+            parsers = f" {libmount / 1000:9.2f} {own / 1000:9.2f} {own / max(libmount, 1):5.2f}"
+        print(f"{count:6d} {kind:27s} {costs[0]['cpu'] / 1000:9.1f} {costs[1]['cpu'] / 1000:9.1f} {costs[1]['rss'] / 1024:7.1f}{parsers}"
+              f"{'' if costs[1]['codes'] == [0] else ' exit codes ' + str(costs[1]['codes'])}", flush=True)
+
+
 def live_policy(folder):
     path = os.path.join(folder, "vm.toml")
     with open(path, "w", encoding="ascii") as out:
@@ -89,6 +151,8 @@ def run_all(build, rounds, folder):
         few = max(3, rounds // 4)
         report(f"tree: {lines} lines, {files} files, {settings} keys", build, few, [floor, root, policy],
                [storpol, "plan", "--root", root, policy])
+    report_scale(build, rounds, folder, storpol)
+    report_peers(build, rounds, folder, storpol, floor)
 
 
 def main():

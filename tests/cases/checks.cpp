@@ -201,8 +201,20 @@ Checked check_one(const ListsSuperblocks& lists, const Ran& ran) {
     return that(names.size() == static_cast<std::size_t>(lists.count), "there are " + std::to_string(names.size()));
 }
 
-Checked check_one(const KeepsFlags&, const Ran&) {
-    return not_yet("no step changes the flags of a header or a mapping yet");
+// Steps name the flags that change, and keep all others.
+Checked check_one(const KeepsFlags& keeps, const Ran& ran) {
+    bool changes_flags = false;
+    for (const auto& action : ran.evaluation.plan.actions) {
+        const auto* header = std::get_if<SetLuksFlags>(&action.step);
+        const auto* mapping = std::get_if<RefreshMapping>(&action.step);
+        if (header == nullptr && mapping == nullptr) continue;
+        changes_flags = true;
+        const auto& out = header != nullptr ? header->take_out : mapping->take_out;
+        for (const auto& flag : keeps.flags) {
+            if (std::ranges::find(out, flag) != out.end()) return broken("it is taken out: " + in_words(action));
+        }
+    }
+    return that(changes_flags, "no action changes flags; " + actions_in_words(ran.evaluation));
 }
 
 bool asks_path(QueryKind kind) {

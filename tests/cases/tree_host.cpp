@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "engine/base/text.h"
+#include "engine/host/initramfs.h"
 
 namespace storpol::cases {
 namespace {
@@ -132,7 +133,14 @@ class TreeHost final : public Host {
             case QueryKind::unit:
                 if (unit_files_) return unit_files_->ask(query);
                 break;
-            default:
+            case QueryKind::image_member:
+                return image_member(path, query.args.at(1));
+            case QueryKind::now:
+            case QueryKind::ext4_super:
+            case QueryKind::dm_table:
+            case QueryKind::dm_status:
+            case QueryKind::luks:
+            case QueryKind::lvs:
                 break;
         }
         return refused(fail(ErrorKind::not_captured, "the case gives no such fact", path).value());
@@ -195,6 +203,14 @@ class TreeHost final : public Host {
         return Answer{found ? "yes" : "no", {}, {}};
     }
 
+    Answer image_member(const std::string& path, const std::string& member) const {
+        const auto resolved = tree_.resolve(path);
+        if (!resolved) return refused(resolved.error());
+        if (*resolved == null_device || fs::is_directory(tree_.path() + *resolved)) return refused(EINVAL, path);
+        const auto bytes = image_member_of(slurp(tree_.path() + *resolved), member);
+        return bytes ? Answer{*bytes, {}, {}} : refused(bytes.error().code, path);
+    }
+
     const CaseTree& tree_;
     std::unique_ptr<Host> unit_files_;  // units as the files of the tree make them
 };
@@ -203,6 +219,16 @@ class TreeHost final : public Host {
 void add_unit(Facts& facts, const Entry& entry) {
     for (const auto& [key, value] : parse_properties(entry.answer.text))
         facts.units[entry.query.args.front()][key] = value;
+}
+
+// A header's UUID is the device's: udev has a link for it, which trees leave out as they do all of /dev.
+void add_luks_link(Facts& facts, const Entry& entry) {
+    const auto properties = parse_properties(entry.answer.text);
+    const auto uuid = properties.find("uuid");
+    const std::string& device = entry.query.args.front();
+    if (uuid == properties.end() || device.rfind("/dev/", 0) != 0) return;
+    facts.answers[Query{QueryKind::link, {"/dev/disk/by-uuid/" + uuid->second}}] =
+        Answer{"../../" + device.substr(5), {}, {}};
 }
 
 // `read PATH ERRNO`: a file that is there and refuses.
@@ -229,6 +255,7 @@ Result<void> add_fact(Facts& facts, std::string_view line, std::string_view wher
             add_unit(facts, entry);
         else
             facts.answers[entry.query] = entry.answer;
+        if (entry.query.kind == QueryKind::luks) add_luks_link(facts, entry);
     }
     return {};
 }

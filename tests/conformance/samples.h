@@ -14,6 +14,7 @@ namespace storpol {
 struct Sample {
     std::string policy;
     std::function<void(MemoryHost&)> fill;
+    bool acts = true;  // false: the resource only reports, and others act
 };
 
 inline void fill_disk(MemoryHost& host) {
@@ -33,6 +34,9 @@ inline void fill_mounts(MemoryHost& host) {
     host.put_file("/etc/fstab", "UUID=1b2c / ext4 defaults 0 1\n");
     host.put_file("/proc/self/mountinfo", "25 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n");
     host.put_link("/dev/disk/by-uuid/1b2c", "../../sda1");
+    host.put_link("/sys/dev/block/8:1", "../../devices/pci/ata1/block/sda/sda1");
+    host.put_file("/proc/fs/ext4/sda1/options", "rw\nbarrier\nnodiscard\ncommit=5\ndata=ordered\n");
+    host.put_file("/run/systemd/system/user.slice", "");
 }
 
 inline void fill_sysctl(MemoryHost& host) {
@@ -42,11 +46,43 @@ inline void fill_sysctl(MemoryHost& host) {
     host.put_file("/etc/sysctl.d/10-vendor.conf", "vm.page-cluster = 2\n");
 }
 
+inline void fill_deaf_disk(MemoryHost& host) {
+    fill_mounts(host);
+    host.put_file("/sys/block/sda/queue/discard_max_bytes", "0\n");
+    host.put_file("/sys/block/sda/stat", "1 0 8 1 2 0 16 1 0 2 2 0 0 0 0\n");
+}
+
+inline void fill_lvm(MemoryHost& host) {
+    host.put_file("/etc/lvm/lvm.conf", "devices {\n\tissue_discards = 1\n}\n");
+}
+
+inline void fill_md_raid(MemoryHost& host) {
+    fill_disk(host);
+    host.put_file("/sys/block/md0/dev", "9:0\n");
+    host.put_file("/sys/block/md0/md/level", "raid5\n");
+    host.put_link("/sys/block/md0/slaves/sda", "../../../../pci0/block/sda");
+    host.put_file("/sys/module/raid456/parameters/devices_handle_discard_safely", "N\n");
+}
+
+inline void fill_thin_pool(MemoryHost& host) {
+    host.put_file("/sys/block/dm-2/dev", "253:2\n");
+    host.put_file("/sys/block/dm-2/dm/name", "vg-pool-tpool\n");
+    host.put_file("/sys/block/dm-2/dm/uuid", "LVM-abc-tpool\n");
+    host.put({QueryKind::dm_status, {"vg-pool-tpool"}}, {"features=no_discard_passdown\n", "", {}});
+    host.put({QueryKind::lvs, {}}, {"vg/pool type=thin-pool discards=nopassdown\n", "", {}});
+}
+
 inline const std::map<std::string, Sample, std::less<>>& samples() {
     static const std::map<std::string, Sample, std::less<>> all{
         {"block", {"[[block]]\nmatch = { name = \"sda\" }\nscheduler = \"bfq\"\n", fill_disk}},
-        {"mount", {"[[mount]]\nmatch = { target = \"/\" }\noptions = [\"noatime\"]\n", fill_mounts}},
+        {"discard-path", {"[discard]\nrequire-end-to-end = true\n", fill_deaf_disk, false}},
+        {"lvm", {"[discard]\nlvm-issue-discards = false\n", fill_lvm}},
+        {"md-raid", {"[discard]\nmd-raid456-discard = [\"ST1000DM*\"]\n", fill_md_raid}},
+        {"mount",
+         {"[[mount]]\nmatch = { target = \"/\", rotational = true }\noptions = [\"noatime\", \"commit=60\"]\n",
+          fill_mounts}},
         {"sysctl", {"[vm]\nswappiness = 150\npage-cluster = 0\nwatermark_boost_factor = 0\n", fill_sysctl}},
+        {"thin-pool", {"[discard]\nlvm-thin = \"passdown\"\n", fill_thin_pool}},
     };
     return all;
 }

@@ -306,5 +306,94 @@ TEST(Mount, AReadOnlyRemountIsDisruptive) {
     EXPECT_EQ(it.action(Verb::remount, "/home")->risk, Risk::disruptive);
 }
 
+// machine() with the disks told apart: / and /home on sda (SATA), /data through LUKS on an NVMe drive.
+MemoryHost machine_with_disks() {
+    auto host = machine();
+    const auto put = [&](const std::string& name, const std::string& place) {
+        host.put_link("/sys/dev/block/" + name, "../../devices/" + place);
+    };
+    put("8:0", "pci/ata1/host0/block/sda");
+    put("8:4", "virtual/block/dm-0");
+    host.put_file("/sys/block/sda/device/model", "  ST1000DM003 \"x\"  \n");
+    host.put_file("/sys/block/sda/queue/rotational", "1\n");
+    host.put_file("/sys/block/nvme0n1/dev", "259:0\n");
+    host.put_file("/sys/block/nvme0n1/device/model", "Lexar NM790\n");
+    host.put_file("/sys/block/nvme0n1/queue/rotational", "0\n");
+    host.put_file("/sys/block/dm-0/dev", "8:4\n");
+    host.put_file("/sys/block/dm-0/dm/uuid", "CRYPT-LUKS2-77-data\n");
+    host.put_link("/sys/block/dm-0/slaves/nvme0n1", "../../../../pci/nvme/nvme0/block/nvme0n1");
+    host.put_link("/sys/fs/btrfs/1/devices/sda2", "../../../../devices/pci/ata1/host0/block/sda/sda2");
+    return host;
+}
+
+// The targets of which a rule with this match wants noatime.
+std::vector<std::string> matched(const std::string& match, Host& host) {
+    const auto it = run("[[mount]]\nmatch = { " + match + " }\noptions = [\"noatime\"]\n", host);
+    std::vector<std::string> targets;
+    for (const auto* target : {"/", "/data", "/home", "/tmp", "/var/log"}) {
+        if (it.setting("mount[\"" + std::string(target) + "\"].atime") != nullptr) targets.emplace_back(target);
+    }
+    return targets;
+}
+
+TEST(Mount, RulesMatchByTheDisksBelow) {
+    using Targets = std::vector<std::string>;
+    auto host = machine_with_disks();
+    EXPECT_EQ(matched("encrypted = true", host), (Targets{"/data"}));
+    EXPECT_EQ(matched("encrypted = false", host), (Targets{"/", "/home", "/var/log"}));
+    EXPECT_EQ(matched("rotational = true", host), (Targets{"/", "/home", "/var/log"}));
+    EXPECT_EQ(matched("rotational = false", host), (Targets{"/data"}));
+    EXPECT_EQ(matched("transport = \"nvme\"", host), (Targets{"/data"}));
+    EXPECT_EQ(matched("transport = \"sata\", fstype = \"ext4\"", host), (Targets{"/home"}));
+    EXPECT_EQ(matched("model = \"Lexar*\"", host), (Targets{"/data"}));
+    EXPECT_EQ(matched("model = \"ST1000DM003 \\\"?\\\"\"", host), (Targets{"/", "/home", "/var/log"}));
+    EXPECT_EQ(matched("model = \"[SL]*\"", host), Targets{}) << "globs know * and ? only";
+    EXPECT_EQ(matched("fstype = \"tmpfs\", encrypted = false", host), Targets{}) << "no disk, no match";
+}
+
+TEST(Mount, OfSeveralDisksAnyOneSpinsAndAllHaveTheModel) {
+    using Targets = std::vector<std::string>;
+    auto host = machine_with_disks();
+    host.put_link("/sys/fs/btrfs/1/devices/dm-0", "../../../../devices/virtual/block/dm-0");
+    EXPECT_EQ(matched("fstype = \"btrfs\", encrypted = true", host), (Targets{"/", "/var/log"}));
+    EXPECT_EQ(matched("fstype = \"btrfs\", rotational = true", host), (Targets{"/", "/var/log"}));
+    EXPECT_EQ(matched("fstype = \"btrfs\", rotational = false", host), Targets{});
+    EXPECT_EQ(matched("fstype = \"btrfs\", model = \"Lexar*\"", host), Targets{});
+    EXPECT_EQ(matched("fstype = \"btrfs\", model = \"*\"", host), (Targets{"/", "/var/log"}));
+    EXPECT_EQ(matched("fstype = \"btrfs\", transport = \"sata\"", host), Targets{});
+}
+
+TEST(Mount, DisksThatCannotBeSeenMatchNoRuleAndAreSaid) {
+    auto host = machine_with_disks();
+    host.refuse({QueryKind::list, {"/sys/block/dm-0/slaves"}}, 13);
+    for (const auto* match : {"encrypted = true", "encrypted = false", "rotational = false", "transport = \"nvme\""}) {
+        const auto it = run(
+            "[[mount]]\nmatch = { target = \"/data\", " + std::string(match) + " }\noptions = [\"noatime\"]\n", host);
+        EXPECT_TRUE(it.evaluation.settings.empty()) << match;
+        ASSERT_NE(it.finding("backing-unknown"), nullptr) << match;
+        EXPECT_EQ(it.finding("backing-unknown")->where, "site.toml:2:1");
+    }
+    MemoryHost image;
+    image.put_file("/etc/fstab", "UUID=1 / ext4 defaults 0 1\n");
+    EXPECT_TRUE(matched("encrypted = true", image).empty());
+}
+
+TEST(Mount, ALineThatIsNotMountedIsMatchedByItsSource) {
+    auto host = machine_with_disks();
+    host.put_file("/etc/fstab", "UUID=7 /backup ext4 noauto 0 0\n");
+    host.put_link("/dev/disk/by-uuid/7", "../../sda3");
+    const auto it = run("[[mount]]\nmatch = { transport = \"sata\" }\noptions = [\"noatime\"]\n", host);
+    EXPECT_EQ(it.verdict(R"(mount["/backup"].atime)", Plane::persisted), "drift");
+}
+
+TEST(Mount, AnUnknownTransportIsAPolicyError) {
+    const auto keys = std::vector<PolicyKeys>{make_mount_resource()->keys()};
+    const auto loaded = load_policy_files(
+        {{"p.toml",
+          "version = 1\n[[mount]]\nmatch = { transport = \"nvne\", encrypted = \"yes\" }\noptions = [\"noatime\"]\n"}},
+        keys);
+    EXPECT_EQ(loaded.errors.size(), 2U);
+}
+
 }  // namespace
 }  // namespace storpol

@@ -9,6 +9,7 @@
 #include "engine/base/digest.h"
 #include "engine/base/text.h"
 #include "engine/policy/load.h"
+#include "tests/support/memory_mounts.h"
 
 namespace storpol {
 namespace {
@@ -33,7 +34,14 @@ tl::unexpected<Error> not_played(const Step& step) {
 
 }  // namespace
 
+bool MemoryPerformer::can_play(const Step& step) {
+    return is_file(step) || std::holds_alternative<WriteAttribute>(step) || std::holds_alternative<Remount>(step) ||
+           std::holds_alternative<DaemonReload>(step);
+}
+
 Result<std::string> MemoryPerformer::state(const Step& step) {
+    if (const auto* mount = std::get_if<Remount>(&step)) return memory_mount_state(host_, *mount);
+    if (std::holds_alternative<DaemonReload>(step)) return std::string("reloaded");
     const auto path = target_of(step);
     if (is_file(step)) return digest_at(host_, path);
     if (!std::holds_alternative<WriteAttribute>(step)) return not_played(step);
@@ -43,6 +51,12 @@ Result<std::string> MemoryPerformer::state(const Step& step) {
 }
 
 Result<std::vector<Step>> MemoryPerformer::undo_of(const Step& step) {
+    if (std::holds_alternative<DaemonReload>(step)) return std::vector<Step>{step};
+    if (const auto* mount = std::get_if<Remount>(&step)) {
+        auto undo = memory_mount_undo(host_, *mount);
+        if (!undo) return tl::make_unexpected(undo.error());
+        return std::vector<Step>{std::move(*undo)};
+    }
     const auto path = target_of(step);
     const auto* now = find_file(host_, path);
     if (const auto* write = std::get_if<WriteAttribute>(&step)) {
@@ -97,7 +111,11 @@ Result<std::string> MemoryPerformer::perform(const Step& step) {
     }
     if (auto there = state(step); !there) return there;
     power_.moment();
-    change(step);
+    if (const auto* mount = std::get_if<Remount>(&step)) {
+        if (auto done = memory_remount(host_, *mount); !done) return tl::make_unexpected(done.error());
+    } else {
+        change(step);
+    }
     power_.moment();
     if (fail_after_at_ > 0 && --fail_after_at_ == 0) return fail_errno(EIO, "cannot flush", target_of(step));
     return state(step);

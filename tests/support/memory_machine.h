@@ -37,7 +37,9 @@ class Power {
     int cut_at_ = 0;
 };
 
-// Plays the steps of plans on a MemoryHost, as the live performer plays them on a machine.
+// Plays the steps of plans on a MemoryHost, as the live performer plays them on a machine. A remount changes the line
+// of mountinfo, and of ext4 the file of options in force, as the kernel does; a daemon-reload changes nothing that is
+// seen.
 class MemoryPerformer final : public Performer {
   public:
     MemoryPerformer(MemoryHost& host, Power& power) : host_(host), power_(power) {}
@@ -46,6 +48,8 @@ class MemoryPerformer final : public Performer {
     Result<std::vector<Step>> undo_of(const Step& step) override;
     Result<std::string> perform(const Step& step) override;
     void clean_up(const Step& step) override;
+
+    static bool can_play(const Step& step);
 
     void fail_at(int perform) { fail_at_ = perform; }  // refuses the n-th perform from now (from 1)
 

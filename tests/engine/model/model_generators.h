@@ -45,6 +45,17 @@ inline rc::Gen<SettingPlane> any_setting_plane() {
     });
 }
 
+inline rc::Gen<KeySource> any_key() {
+    return rc::gen::oneOf(rc::gen::exec([] {
+                              const auto offset = *rc::gen::inRange<std::uint64_t>(0, 1U << 30);
+                              const auto size = *rc::gen::inRange<std::uint64_t>(0, 1U << 30);
+                              return KeySource{KeyFile{*any_bytes(), offset, size}};
+                          }),
+                          rc::gen::just(KeySource{LuksToken{}}),
+                          rc::gen::exec([] { return KeySource{LinkedVolumeKey{*any_bytes()}}; }),
+                          rc::gen::just(KeySource{AskedPassphrase{}}));
+}
+
 inline rc::Gen<Step> any_step() {
     return rc::gen::oneOf(
         rc::gen::exec([] {
@@ -71,7 +82,30 @@ inline rc::Gen<Step> any_step() {
         rc::gen::exec([] {
             return Step{Remount{*any_bytes(), *any_bytes(), *any_texts(), *any_texts()}};
         }),
-        rc::gen::just(Step{DaemonReload{}}));
+        rc::gen::just(Step{DaemonReload{}}), rc::gen::exec([] {
+            return Step{EditFile{*any_bytes(), *any_bytes(), NewLine{*any_bytes()}}};
+        }),
+        rc::gen::exec([] {
+            return Step{SetLink{*any_bytes(), *any_bytes(), *any_bytes()}};
+        }),
+        rc::gen::exec([] {
+            return Step{StartUnit{*any_bytes(), *rc::gen::arbitrary<bool>()}};
+        }),
+        rc::gen::exec([] {
+            return Step{SetLuksFlags{*any_bytes(), *any_bytes(), *any_bytes(), *any_texts(), *any_texts()}};
+        }),
+        rc::gen::exec([] {
+            return Step{RefreshMapping{*any_bytes(), *any_bytes(), *any_texts(), *any_texts(), *any_key()}};
+        }),
+        rc::gen::exec([] {
+            return Step{ReloadTable{*any_bytes(), *any_bytes()}};
+        }),
+        rc::gen::exec([] {
+            return Step{ChangeThinPool{*any_bytes(), *any_bytes()}};
+        }),
+        rc::gen::exec([] {
+            return Step{RunGenerator{*any_bytes(), *any_texts(), *any_bytes()}};
+        }));
 }
 
 inline rc::Gen<Record> any_record() {

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/base/result.h"
+#include "engine/model/step.h"
+
+// The steps of a running machine that a library or a program of the distribution carries out: what Performer's three
+// questions answer for each (engine/host/performer.h).
+namespace storpol {
+
+// unit_steps.cpp: the service manager.
+Result<std::string> state_of(const StartUnit& step);
+Result<std::vector<Step>> undo_of(const StartUnit& step);
+Result<std::string> perform(const StartUnit& step);
+
+// luks_steps.cpp: libcryptsetup.
+Result<std::string> state_of(const SetLuksFlags& step);
+Result<std::vector<Step>> undo_of(const SetLuksFlags& step);
+Result<std::string> perform(const SetLuksFlags& step);
+
+Result<std::string> state_of(const RefreshMapping& step);
+Result<std::vector<Step>> undo_of(const RefreshMapping& step);
+Result<std::string> perform(const RefreshMapping& step);
+
+// table_steps.cpp: libdevmapper.
+Result<std::string> state_of(const ReloadTable& step);
+Result<std::vector<Step>> undo_of(const ReloadTable& step);
+Result<std::string> perform(const ReloadTable& step);
+// Resumes the device when an interrupted step left it suspended; nothing where it runs or is gone.
+void resume_if_suspended(const std::string& mapping);
+
+// program_steps.cpp: lvchange and the generators of boot artefacts.
+Result<std::string> state_of(const ChangeThinPool& step);
+Result<std::vector<Step>> undo_of(const ChangeThinPool& step);
+Result<std::string> perform(const ChangeThinPool& step);
+
+Result<std::string> state_of(const RunGenerator& step);
+Result<std::vector<Step>> undo_of(const RunGenerator& step);
+Result<std::string> perform(const RunGenerator& step);
+
+}  // namespace storpol
