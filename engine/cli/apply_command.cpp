@@ -36,6 +36,7 @@ ApplyOptions apply_options(const Options& options,
     ApplyOptions how;
     how.allow = options.allow;
     how.prune = saved ? saved->prune : options.prune;
+    how.asks_passphrase = options.ask_passphrase;
     how.confirm = [&options, &out, &head](const Evaluation& evaluation) { return ask(evaluation, options, out, head); };
     how.expected = saved ? &saved->plan : nullptr;
     if (out.surroundings().output_is_terminal && !out.is_json())

@@ -90,6 +90,8 @@ void define_apply(CLI::App& app, Options& options) {
     app.add_option("--allow", options.allow, "Allow one disruptive action, as the plan prints it; repeatable")
         ->type_name("VERB:TARGET")
         ->allow_extra_args(false);
+    app.add_flag("--ask-passphrase", options.ask_passphrase,
+                 "Change open LUKS mappings now, asking for the passphrase where no key is found");
     app.add_flag("--prune", options.prune, "Also take out what storpol wrote and the policy no longer names");
     add_root(app, options, "Change a mounted image or directory tree: files only");
     add_format(app, options);

@@ -24,6 +24,7 @@ struct Options {
     bool strict = false;
     bool prune = false;
     bool yes = false;
+    bool ask_passphrase = false;
     bool detailed_exitcode = false;
     bool no_color = false;
     bool reference = false;

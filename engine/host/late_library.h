@@ -55,7 +55,5 @@ class Late {
 }  // namespace storpol
 
 // Declares the function under its own name, in the namespace where this stands.
-#define STORPOL_LATE(library, name)     \
-    const Late<decltype(::name)> name { \
-        library, #name                  \
-    }
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a name that is declared stands in none.
+#define STORPOL_LATE(library, name) const Late<decltype(::name)> name(library, #name)

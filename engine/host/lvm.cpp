@@ -18,6 +18,10 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr const char* columns =
+    "vg_name,lv_name,segtype,discards,kernel_discards,data_percent,metadata_percent,pool_lv,lv_active";
+
+// Of those, the ones that a line has where they are not empty, and its word for each.
 constexpr std::array<std::pair<const char*, const char*>, 6> fields{{{"discards", "discards"},
                                                                      {"kernel_discards", "kernel-discards"},
                                                                      {"data_percent", "data-percent"},
@@ -71,9 +75,7 @@ Result<std::string> describe_lvs(std::string_view report) {
 
 Result<std::string> read_lvs() {
     if (geteuid() != 0) return fail_errno(EACCES, "LVM tells only root", "lvs");
-    const Program program{{"/usr/sbin/lvs", "--reportformat", "json", "--units", "b", "--nosuffix", "-o",
-                           "vg_name,lv_name,segtype,discards,kernel_discards,data_percent,metadata_percent,pool_lv,"
-                           "lv_active"},
+    const Program program{{"/usr/sbin/lvs", "--reportformat", "json", "--units", "b", "--nosuffix", "-o", columns},
                           std::chrono::seconds(20),
                           16 << 20};
     const auto outcome = run_program(program);

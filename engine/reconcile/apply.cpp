@@ -102,6 +102,7 @@ class Applying {
         EvaluateOptions options;
         options.image = machine_.image;
         options.prune = options_.prune;
+        options.asks_passphrase = options_.asks_passphrase;
         options.record = record;
         return evaluate(policy_, resources_, *picture_, options);
     }

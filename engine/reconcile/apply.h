@@ -34,6 +34,7 @@ struct ActionOutcome {
 struct ApplyOptions {
     std::vector<std::string> allow;  // "VERB:TARGET" of disruptive actions
     bool prune = false;
+    bool asks_passphrase = false;                    // EvaluateOptions
     std::function<bool(const Evaluation&)> confirm;  // asked once, only when there is an action to do
     std::function<void(const Action&)> progress;     // before each action; may be empty
     const Plan* expected = nullptr;                  // of a saved plan: apply goes on only if the actions are the same

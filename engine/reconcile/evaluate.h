@@ -60,6 +60,7 @@ struct Evaluation {
 struct EvaluateOptions {
     bool image = false;  // --root: planes live and evidence are left out, generators are in-image
     bool prune = false;
+    bool asks_passphrase = false;    // apply --ask-passphrase: refreshes that lack only a passphrase are done now
     const Record* record = nullptr;  // none: never applied
     bool record_readable = true;     // false: kinds are left out
     bool verbose = false;            // findings about what builtin rules left out

@@ -23,6 +23,7 @@ class Fitting {
 
     Remedy fit(Remedy proposed) {
         check(proposed);
+        if (options_.asks_passphrase) do_what_a_passphrase_opens(proposed.actions);
         if (options_.image) keep_what_an_image_takes(proposed.actions);
         drop_tried(proposed.actions);
         std::set<SettingPlane> for_a_person;
@@ -32,8 +33,8 @@ class Fitting {
                 if (action.when != When::by_operator) open_.erase(served);
             }
         }
-        // A gap beside an action is of no use: the action is what happens. Beside what only a person can do it says what
-        // happens without one.
+        // A gap beside an action is of no use: the action is what happens. Beside what only a person can do it says
+        // what happens without one.
         std::vector<Gap> gaps = std::move(tried_);
         for (const auto& gap : gaps) open_.erase(gap.of);
         for (auto& gap : proposed.gaps) {
@@ -63,6 +64,15 @@ class Fitting {
         }
         for (const auto& gap : proposed.gaps) {
             if (!open_.contains(gap.of)) STORPOL_BUG("a gap for " + gap.of.address + ", which is no difference");
+        }
+    }
+
+    // A person is there to type it: what lacked nothing else, and the tables above it, are done now.
+    static void do_what_a_passphrase_opens(std::vector<Action>& actions) {
+        for (auto& action : actions) {
+            const bool waits_for_it =
+                std::holds_alternative<RefreshMapping>(action.step) || std::holds_alternative<ReloadTable>(action.step);
+            if (waits_for_it && action.when == When::by_operator) action.when = When::now;
         }
     }
 

@@ -93,9 +93,11 @@ void write_detail(TextWriter& out, std::size_t indent, std::string_view label, c
 void write_hop(TextWriter& out, const DiscardHop& hop, std::size_t widest) {
     const auto what = std::string(2 * hop.depth + 2, ' ') + kind_text(*hop.layer) + " " + printable(hop.layer->name);
     const auto mark = mark_of(hop);
-    const auto left = padded(what, widest) + "  " + out.paint(mark.tone, padded(mark.word, mark_width));
+    const auto limits = limits_text(hop);
+    const auto word = limits.empty() ? std::string(mark.word) : padded(mark.word, mark_width);
+    const auto left = padded(what, widest) + "  " + out.paint(mark.tone, word);
     const auto width = std::max(widest, width_of(what)) + 2 + mark_width;
-    out.pair(left, width, limits_text(hop), widest + 2, Tone::faint);
+    out.pair(left, width, limits, widest + 2, Tone::faint);
     const auto indent = widest + 2;
     write_detail(out, indent, "", hop.blocks);
     write_detail(out, indent, "", hop.note);

@@ -5,12 +5,12 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "engine/topology/block_device.h"
 #include "engine/topology/disk.h"
 #include "engine/topology/mount_table.h"
+#include "engine/topology/stack.h"
 
 // What a filesystem lies on, as rules ask for it: the disks at the bottom of its stack, and whether anything on the way
 // down encrypts.
@@ -27,8 +27,7 @@ struct Backing {
     std::string unknown;  // why not all of the stack can be seen; then nothing above is to be relied on
 };
 
-// Walks each device once and keeps what it found for the run: /sys/block/DEVICE/slaves downwards, a partition to its
-// disk, btrfs to all of its members, a loop device to the filesystem its file lies on.
+// What is at the bottom of the stacks of engine/topology/stack.h; kept for the run.
 class Backings {
   public:
     Backings(const Topology& topology, Host& host) : topology_(&topology), host_(&host) {}
@@ -40,23 +39,13 @@ class Backings {
     const Backing& of(const Superblock& superblock) const;
 
   private:
-    Backing find(const Superblock& superblock) const;
-    Backing of_source(std::string_view source) const;
-    Backing of_btrfs(std::string_view source) const;
-    const Backing& below(const BlockDevice& device) const;
-    Backing look_below(const BlockDevice& disk) const;
-    Backing look_below_loop(const BlockDevice& loop, const std::string& file) const;
-    std::optional<BlockDevice> member(const std::string& folder, const std::string& name) const;
-    const Disk& disk_of(const BlockDevice& device) const;
-    void learn_btrfs() const;
+    Backing find(const Stack& stack) const;
+    const Disk& disk_of(const Layer& layer) const;
 
     const Topology* topology_;
     Host* host_;
-    mutable std::unordered_map<std::string, Backing> by_superblock_;
-    mutable std::unordered_map<std::string, Backing> by_device_;  // by kernel name of the whole device
+    mutable std::unordered_map<const Stack*, Backing> by_stack_;
     mutable std::unordered_map<std::string, Disk> disks_;
-    mutable std::unordered_set<std::string> walking_;  // what a loop would come back to
-    mutable std::optional<std::unordered_map<std::string, std::string>> btrfs_folder_of_;  // member -> its folder
 };
 
 // The run's, made on first use.

@@ -55,8 +55,8 @@ std::vector<std::string> hooks_of(std::string_view config) {
         hooks.clear();
         rest.remove_prefix(6);
         std::string text(rest.substr(0, rest.find('#')));
-        std::ranges::replace_if(text, [](char c) { return std::string_view("()\"'").find(c) != std::string_view::npos; },
-                                ' ');
+        std::ranges::replace_if(
+            text, [](char c) { return std::string_view("()\"'").find(c) != std::string_view::npos; }, ' ');
         for (const auto word : split_words(text)) hooks.emplace_back(word);
     }
     return hooks;

@@ -94,7 +94,8 @@ class CryptCollector {
 
     void collect() {
         tab_ = read_tab(host_, "/etc/crypttab");
-        source_tab_ = image_.crypttab_source() == "/etc/crypttab.initramfs" ? read_tab(host_, image_.crypttab_source()) : tab_;
+        source_tab_ =
+            image_.crypttab_source() == "/etc/crypttab.initramfs" ? read_tab(host_, image_.crypttab_source()) : tab_;
         read_image_tab();
         add_live();
         for (const auto* tab : {&tab_, &source_tab_, &image_tab_}) add_lines(*tab);
@@ -209,7 +210,8 @@ class CryptCollector {
 
     bool is_early(const CryptMapping& of) const {
         if (of.live != nullptr && root_.contains(of.live)) return true;
-        return of.line && (of.line->has("initramfs") || of.line->has("x-initrd.attach") || of.line->has("x-initrd.force"));
+        return of.line &&
+               (of.line->has("initramfs") || of.line->has("x-initrd.attach") || of.line->has("x-initrd.force"));
     }
 
     CryptStage system_stage() const {
@@ -262,8 +264,8 @@ class CryptCollector {
             if (image_.opens) of.boot = opening_in(image_stage(), of.name, of.uuid);
             of.in_initramfs = of.boot.is_opened || (early && !image_.path.empty());
             if (of.in_initramfs && !of.boot.is_opened && of.boot.unknown.empty()) {
-                of.boot.unknown = "it is needed before the root is there, and nothing that is read in " + image_.path +
-                                  " opens it";
+                of.boot.unknown =
+                    "it is needed before the root is there, and nothing that is read in " + image_.path + " opens it";
             }
         }
         if (of.in_initramfs) of.persisted = opening_in(source_stage(), of.name, of.uuid);
@@ -277,7 +279,8 @@ class CryptCollector {
     const NextBoot& boot_;
     const BootImage& image_;
     CryptMappings& out_;
-    bool has_systemd_ = host_.stat("/usr/lib/systemd/systemd").has_value() || host_.stat("/lib/systemd/systemd").has_value();
+    bool has_systemd_ =
+        host_.stat("/usr/lib/systemd/systemd").has_value() || host_.stat("/lib/systemd/systemd").has_value();
     bool has_cryptdisks_ = host_.stat("/etc/init.d/cryptdisks").has_value();
     TabFile tab_;
     TabFile source_tab_;

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "engine/base/text.h"
-#include "engine/topology/crypt_mapping.h"
 #include "engine/topology/block_device.h"
+#include "engine/topology/crypt_mapping.h"
 
 namespace storpol {
 namespace {
@@ -120,11 +120,13 @@ class Opener {
         opening_.is_opened = true;
         const bool replaced = disk != nullptr && disk->options != nullptr;
         add(crypttab_source(), !replaced,
-            replaced ? "the options for its UUID at " + to_text(disk->options->place) + " replace all of the line's" : "");
+            replaced ? "the options for its UUID at " + to_text(disk->options->place) + " replace all of the line's"
+                     : "");
         if (replaced) add(argument_source(*disk->options, words_of_luks_options(*disk->options)), true);
         if (luks.default_options != nullptr) {
             add(argument_source(*luks.default_options, words_of_luks_options(*luks.default_options)), false,
-                "options without a UUID are for devices without a crypttab line, and " + line_where() + " names this one");
+                "options without a UUID are for devices without a crypttab line, and " + line_where() +
+                    " names this one");
         }
     }
 

@@ -89,7 +89,7 @@ std::string what_opens_it(const Layer& layer, const Topology& topology, Host& ho
     if (answer.is_on == true) return answer.source + " lets discards through at the next opening";
     std::string text = answer.source;
     if (const auto* deciding = mapping->persisted.deciding()) text = deciding->where;
-    if (header.version == 2) text += (text.empty() ? "" : ", and ") + header.where();
+    if (header.version == 2 && text != header.where()) text += (text.empty() ? "" : ", and ") + header.where();
     return text;
 }
 

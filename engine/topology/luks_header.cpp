@@ -28,7 +28,8 @@ std::string_view live_type(const CryptMapping& mapping) {
 std::string reason_for_none(const CryptMapping& mapping) {
     if (!mapping.random_key.empty()) return mapping.random_key;
     const auto type = live_type(mapping);
-    if (!type.empty() && !type.starts_with("LUKS")) return "it is open as " + std::string(type) + ", which has no LUKS header";
+    if (!type.empty() && !type.starts_with("LUKS"))
+        return "it is open as " + std::string(type) + ", which has no LUKS header";
     if (type.empty() && mapping.line && mapping.line->is_other_than_luks())
         return to_text(mapping.line_place) + " opens it as something else than LUKS";
     return {};
@@ -43,7 +44,8 @@ void find_device(const CryptMapping& mapping, LuksHeader& header) {
     header.is_detached = true;
     header.device = *detached;
     if (detached->find(':') != std::string::npos)
-        header.unknown = "its header is the file " + printable(*detached) + " of another device, which is not mounted here";
+        header.unknown =
+            "its header is the file " + printable(*detached) + " of another device, which is not mounted here";
 }
 
 LuksHeader read_header(const CryptMapping& mapping, Host& host) {
@@ -71,7 +73,8 @@ LuksHeader read_header(const CryptMapping& mapping, Host& host) {
     };
     header.uuid = luks_uuid(value("uuid"));
     if (!mapping.uuid.empty() && !header.uuid.empty() && !same_uuid(mapping.uuid, header.uuid)) {
-        header.unknown = "the header of " + header.device + " is that of another volume (" + printable(header.uuid) + ")";
+        header.unknown =
+            "the header of " + header.device + " is that of another volume (" + printable(header.uuid) + ")";
         return header;
     }
     header.version = value("version") == "2" ? 2 : value("version") == "1" ? 1 : 0;

@@ -30,11 +30,14 @@ struct Foreign {
 };
 
 constexpr std::array foreign_loaders{
-    Foreign{"/boot/extlinux/extlinux.conf", "extlinux"}, Foreign{"/boot/syslinux/syslinux.cfg", "syslinux"},
+    Foreign{"/boot/extlinux/extlinux.conf", "extlinux"},
+    Foreign{"/boot/syslinux/syslinux.cfg", "syslinux"},
     Foreign{"/boot/firmware/cmdline.txt", "Raspberry Pi firmware"},
     Foreign{"/boot/cmdline.txt", "Raspberry Pi firmware"},
-    Foreign{"/boot/refind_linux.conf", "rEFInd"}, Foreign{"/boot/limine.conf", "Limine"},
-    Foreign{"/boot/limine.cfg", "Limine"}, Foreign{"/etc/zipl.conf", "zipl"},
+    Foreign{"/boot/refind_linux.conf", "rEFInd"},
+    Foreign{"/boot/limine.conf", "Limine"},
+    Foreign{"/boot/limine.cfg", "Limine"},
+    Foreign{"/etc/zipl.conf", "zipl"},
 };
 
 // systemd's own variables (man systemd-boot).
@@ -46,8 +49,7 @@ bool is_there(Host& host, const std::string& path) {
 
 // A variable of the firmware: four bytes of attributes, then UTF-16. Only ASCII is kept.
 std::optional<std::string> loader_variable(Host& host, std::string_view name) {
-    const auto bytes =
-        host.read_file("/sys/firmware/efi/efivars/" + std::string(name) + std::string(loader_variables));
+    const auto bytes = host.read_file("/sys/firmware/efi/efivars/" + std::string(name) + std::string(loader_variables));
     if (!bytes || bytes->size() < 4) return std::nullopt;
     std::string text;
     for (std::size_t at = 4; at + 1 < bytes->size(); at += 2) {
@@ -202,7 +204,8 @@ class Finder {
         const auto* entry = find_grub_entry(grub_, which);
         if (entry == nullptr) entry = find_grub_entry(grub_, "0");
         if (entry == nullptr || entry->linux_line == 0) {
-            boot_.unknown = grub_path_ + ": the default entry " + quote_json(which) + " starts no kernel of this system";
+            boot_.unknown =
+                grub_path_ + ": the default entry " + quote_json(which) + " starts no kernel of this system";
             return;
         }
         boot_.entry = entry->id.empty() ? entry->title : entry->id;
@@ -281,7 +284,8 @@ class Finder {
         }
         if (pattern == "@saved") pattern = loader_variable(host_, "LoaderEntryLastBooted").value_or("@saved");
         if (pattern.ends_with(".efi") || pattern.starts_with('@')) {
-            boot_.unknown = "the default entry " + quote_json(pattern) + " is no file of entries: its command line is not read";
+            boot_.unknown =
+                "the default entry " + quote_json(pattern) + " is no file of entries: its command line is not read";
             return nullptr;
         }
         if (!pattern.empty()) {
@@ -293,7 +297,8 @@ class Finder {
             }
         }
         if (has_unified_) {
-            boot_.unknown = "unified kernel images in EFI/Linux may be the default entry: their command line is not read";
+            boot_.unknown =
+                "unified kernel images in EFI/Linux may be the default entry: their command line is not read";
             return nullptr;
         }
         return &entries_.front();
@@ -313,8 +318,8 @@ class Finder {
             if (name.starts_with('{') && name.ends_with('}')) name = name.substr(1, name.size() - 2);
             const auto value = environment_.find(name);
             if (value == environment_.end()) continue;
-            auto placed = place_arguments(value->second, {grub_path_.substr(0, grub_path_.rfind('/')) + "/grubenv", 0, 0},
-                                          std::nullopt);
+            auto placed = place_arguments(
+                value->second, {grub_path_.substr(0, grub_path_.rfind('/')) + "/grubenv", 0, 0}, std::nullopt);
             auto& all = boot_.command_line.arguments;
             all.insert(all.end(), placed.begin(), placed.end());
         }
@@ -339,7 +344,8 @@ class Finder {
     }
 
     void read_sources() {
-        if (boot_.loader == Loader::grub || (boot_.loader == Loader::none && is_there(host_, std::string(grub_defaults)))) {
+        if (boot_.loader == Loader::grub ||
+            (boot_.loader == Loader::none && is_there(host_, std::string(grub_defaults)))) {
             if (read_grub_defaults()) {
                 boot_.update = update_of_grub();
                 return;
@@ -364,8 +370,8 @@ class Finder {
         }
     }
 
-    // Where no entry can be told, the words that this boot was given stand in for what made them: they come from some file
-    // that nobody edits here. Without them (an image) there are none.
+    // Where no entry can be told, the words that this boot was given stand in for what made them: they come from some
+    // file that nobody edits here. Without them (an image) there are none.
     void read_running() {
         const auto text = host_.read_file_resolved("/proc/cmdline");
         if (text) {
@@ -415,7 +421,8 @@ class Finder {
         };
         if (exists("/usr/sbin/update-grub")) return {"/usr/sbin/update-grub", {}, "update-grub"};
         if (grub_path_.starts_with("/boot/grub2/")) {
-            const auto* program = exists("/usr/bin/grub2-mkconfig") ? "/usr/bin/grub2-mkconfig" : "/usr/sbin/grub2-mkconfig";
+            const auto* program =
+                exists("/usr/bin/grub2-mkconfig") ? "/usr/bin/grub2-mkconfig" : "/usr/sbin/grub2-mkconfig";
             return {program, {"-o", grub_path_}, "grub2-mkconfig"};
         }
         const auto* program = exists("/usr/sbin/grub-mkconfig") ? "/usr/sbin/grub-mkconfig" : "/usr/bin/grub-mkconfig";

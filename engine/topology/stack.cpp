@@ -122,6 +122,7 @@ std::vector<const Layer*> layers_below(const std::vector<const Layer*>& tops) {
     return out;
 }
 
+// Answers stay where they are: an unordered_map never moves its elements.
 const Stack& Stacks::of(const Superblock& superblock) const {
     const bool is_numbered = !superblock.device.empty() && !superblock.device.starts_with("0:");
     const auto key = is_numbered ? superblock.device : superblock.fstype + " " + superblock.source;
@@ -133,13 +134,14 @@ Stack Stacks::look_at(const Superblock& superblock) const {
     Stack stack;
     if (superblock.fstype == "btrfs") {
         add_btrfs(stack, superblock.source);
-    } else if (superblock.device.empty() || superblock.device.starts_with("0:")) {
-        // bcachefs names all its members, with a colon between them.
+    } else if (superblock.fstype == "bcachefs") {
+        // It names all its members, with a colon between them.
         for (const auto source : split(superblock.source, ':')) add_source(stack, source);
+    } else if (superblock.device.empty() || superblock.device.starts_with("0:")) {
+        add_source(stack, superblock.source);
     } else if (const auto device = find_block_device(*host_, superblock.device)) {
-        if (const auto* layer = find(*device)) stack.tops.push_back(layer);
-    }
-    if (stack.tops.empty() && stack.unknown.empty()) {
+        if (const auto* layer = look(*device, stack.unknown)) stack.tops.push_back(layer);
+    } else {
         stack.unknown = "device " + superblock.device + " is not in sysfs";
     }
     return stack;
@@ -194,11 +196,12 @@ void Stacks::add_member(std::vector<const Layer*>& to,
                         const std::string& folder,
                         const std::string& name) const {
     const auto device = member(folder, name);
-    const auto* layer = device ? find(*device) : nullptr;
+    std::string why_not = printable(name) + ", listed in " + folder + ", is not in sysfs";
+    const auto* layer = device ? look(*device, why_not) : nullptr;
     if (layer != nullptr) {
         to.push_back(layer);
     } else if (unknown.empty()) {
-        unknown = printable(name) + ", listed in " + folder + ", is not in sysfs, or its stack leads back to itself";
+        unknown = why_not;
     }
 }
 
@@ -217,10 +220,25 @@ const Layer* Stacks::find_at(std::string_view path) const {
 }
 
 const Layer* Stacks::find(const BlockDevice& device) const {
+    std::string why_not;
+    return look(device, why_not);
+}
+
+const Layer* Stacks::look(const BlockDevice& device, std::string& why_not) const {
     if (const auto known = layers_.find(device.name); known != layers_.end()) return known->second.get();
-    if (walking_.contains(device.name) || walking_.size() >= deepest) return nullptr;
+    if (walking_.contains(device.name)) {
+        why_not = "the stack of devices leads back to itself";
+        return nullptr;
+    }
+    if (walking_.size() >= deepest) {
+        why_not = "the stack of devices is deeper than any real one";
+        return nullptr;
+    }
     const auto number = host_->read_file(device.sysfs + "/dev");
-    if (!number && number.error().kind == ErrorKind::no_such_file) return nullptr;
+    if (!number && number.error().kind == ErrorKind::no_such_file) {
+        why_not = device.name + " is not in sysfs";
+        return nullptr;
+    }
     walking_.insert(device.name);
     auto layer = std::make_unique<Layer>();
     layer->device = device;
@@ -257,8 +275,8 @@ void Stacks::look_below(Layer& layer) const {
         if (whole == nullptr) layer.unknown = "its disk " + disk + " is not in sysfs";
         return;
     }
-    if (layer.kind == LayerKind::loop) layer.file = attribute(*host_, sysfs + "/loop/backing_file");
-    if (!layer.file.empty()) return look_below_loop(layer);
+    if (layer.kind == LayerKind::loop) return look_below_loop(layer);
+    if (layer.kind == LayerKind::disk || layer.kind == LayerKind::memory) return;  // nothing lies below
     if (layer.kind == LayerKind::md) layer.level = attribute(*host_, sysfs + "/md/level");
     const auto names = host_->list(sysfs + "/slaves");
     if (!names && names.error().kind != ErrorKind::no_such_file) layer.unknown = names.error().what;
@@ -267,6 +285,9 @@ void Stacks::look_below(Layer& layer) const {
 }
 
 void Stacks::look_below_loop(Layer& loop) const {
+    const auto file = host_->read_file(loop.device.sysfs + "/loop/backing_file");
+    if (!file) return;  // not in use
+    loop.file = trim(*file);
     const auto& mounts = topology_->mounts();
     const auto* superblock = mounts && loop.file.starts_with('/') ? filesystem_at(*mounts, loop.file) : nullptr;
     if (superblock == nullptr) {

@@ -84,6 +84,7 @@ class Stacks {
     std::vector<const Layer*> above(const Layer& layer) const;
 
   private:
+    const Layer* look(const BlockDevice& device, std::string& why_not) const;
     Stack look_at(const Superblock& superblock) const;
     void add_source(Stack& stack, std::string_view source) const;
     void add_btrfs(Stack& stack, std::string_view source) const;

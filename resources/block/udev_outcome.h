@@ -15,8 +15,8 @@
 // running them. Three answers for every match: yes, no, and "maybe" (PROGRAM, IMPORT, properties nobody here knows).
 namespace storpol {
 
-// Which rules of a file can pass a match of one attribute or property against a literal ("ATTRS{wwid}==..."): files with
-// a line for each of thousands of disks are looked up, not gone through. Empty: every rule is looked at.
+// Which rules of a file can pass a match of one attribute or property against a literal ("ATTRS{wwid}==..."): files
+// with a line for each of thousands of disks are looked up, not gone through. Empty: every rule is looked at.
 struct UdevRuleIndex {
     struct ByValue {
         std::string key;        // "ATTR", "ATTRS" or "ENV"

@@ -15,6 +15,9 @@ SOURCE = HERE.parents[2]
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "storpol-lab"
 RELEASES = ("bookworm", "trixie")  # Debian 12 (Linux 6.1) and Debian 13 (Linux 6.12)
 
+# Before a command line: it is killed when this process ends, however it ends (man 1 setpriv).
+DIES_WITH_US = ["setpriv", "--pdeathsig", "KILL", "--"]
+
 
 class Failure(Exception):
     """Something is not as the scenario wants it."""

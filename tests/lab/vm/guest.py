@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 
-from base import Failure, run
+from base import DIES_WITH_US, Failure, run
 
 
 @dataclasses.dataclass
@@ -47,7 +47,7 @@ class Guest:
 
     # Starting and stopping
 
-    def start(self, timeout=300):
+    def start(self, timeout=600):
         self._take_kernel()
         begun = time.monotonic()
         for name in ("agent", "console"):
@@ -85,7 +85,7 @@ class Guest:
     def _leave(self, how):
         self.run(["systemctl", "--no-block", how])
         try:
-            self.qemu.wait(min(150, self._left()))
+            self.qemu.wait(min(300, self._left()))
         except subprocess.TimeoutExpired:
             raise Failure(f"the guest did not {how}; {self.console.end()}") from None
         self.port.close()
@@ -156,7 +156,7 @@ class Guest:
         scsi = ["-device", "virtio-scsi-pci,id=scsi"] if any(drive.kind == "scsi" for drive in self.drives) else []
         cmdline = f"{self.cmdline} console=ttyS0 panic=-1 mitigations=off systemd.show_status=false"
         return [
-            "qemu-system-x86_64", "-machine", f"q35,accel={self.accel}", "-cpu", "max,la57=off,svm=off", "-m", "1024", "-smp", "2",
+            *DIES_WITH_US, "qemu-system-x86_64", "-machine", f"q35,accel={self.accel}", "-cpu", "max,la57=off,svm=off", "-m", "1024", "-smp", "2",
             "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
             "-kernel", str(self.folder / "vmlinuz"), "-initrd", str(self.folder / "initrd.img"), "-append", cmdline,
             *ports, "-serial", "chardev:console", "-device", "virtio-rng-pci", "-device", "virtio-serial-pci",

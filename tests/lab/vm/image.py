@@ -17,7 +17,7 @@ import re
 import shutil
 import subprocess
 
-from base import CACHE, HERE, SOURCE, Failure, Skip, cached, digest_of, remove, run
+from base import CACHE, DIES_WITH_US, HERE, SOURCE, Failure, Skip, cached, digest_of, remove, run
 
 PACKAGES = """
     systemd-sysv systemd dbus udev kmod procps util-linux fdisk python3 linux-image-amd64 initramfs-tools zstd
@@ -82,14 +82,15 @@ def debootstrap(release, packages, folder, log, left_out=()):
 
 
 def in_chroot(root, argv, timeout, log, ccache=None, **options):
-    """In a mount namespace of its own, so that no mount is left whatever happens. `ccache`: a folder seen as /ccache."""
+    """In namespaces of its own, so that no mount and no process is left whatever happens. `ccache`: a folder seen as /ccache."""
     script = f"mount -t proc proc '{root}/proc' && exec chroot '{root}' \"$@\""
     if ccache:
         for folder in (ccache, root / "ccache"):
             folder.mkdir(exist_ok=True)
         script = f"mount --bind '{ccache}' '{root}/ccache' && {script}"
     environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "CCACHE_DIR": "/ccache"}
-    return run(["unshare", "--mount", "bash", "-c", script, "-", *argv], timeout, log, env=environment, **options)
+    enter = [*DIES_WITH_US, "unshare", "--mount", "--pid", "--fork", "--kill-child", "bash", "-c", script, "-"]
+    return run([*enter, *argv], timeout, log, env=environment, **options)
 
 
 def build_chroot(release):
@@ -179,7 +180,7 @@ def storpol_layer(release, source):
         options = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DSTORPOL_TESTS=OFF", "-DCMAKE_INSTALL_PREFIX=/usr",
                    "-DCMAKE_INSTALL_SYSCONFDIR=/etc"]
         in_chroot(root, ["cmake", "-S", "/source", "-B", "/build", *options], 300, log)
-        in_chroot(root, ["cmake", "--build", "/build"], 3600, log, CACHE / f"ccache-{release}")
+        in_chroot(root, ["cmake", "--build", "/build", "--parallel", str(os.cpu_count())], 3600, log, CACHE / f"ccache-{release}")
         remove(root / "installed")
         in_chroot(root, ["env", "DESTDIR=/installed", "cmake", "--install", "/build", "--strip"], 300, log)
         run(["tar", "-C", root / "installed", "-czf", folder / "storpol.tar.gz", "."], 120, log)

@@ -36,7 +36,7 @@ def broken(machine, drive, mounts, layer):
     machine.needs("explain")
     for mount in mounts:
         machine.trims_not(mount, drive)
-        machine.storpol("explain", mount, code=0, says=layer)
+        machine.storpol("explain", mount, code=0, says=[*layer, "BLOCKS"])
 
 
 def reaches(machine, drive, mounts):

@@ -28,7 +28,7 @@ def run(machine):
     story.mount_fresh(machine, "/dev/md/mirror", "/mirror", "ext4")
     story.mount_fresh(machine, "/dev/md/parity", "/parity", "ext4")
     machine.check(machine.discards("/dev/md/mirror") > 0, "the mirror does not advertise discards")
-    machine.storpol("explain", "/mirror", code=0, says=deaf)
+    machine.storpol("explain", "/mirror", code=0, says=[deaf, "BLOCKS"])
     machine.trims_not("/mirror", machine.drives["m2"])
     story.broken(machine, machine.drives["m3"], ["/parity"], ["raid5"])
     machine.policy(RAID5)

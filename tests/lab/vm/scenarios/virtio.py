@@ -19,7 +19,7 @@ def run(machine):
     machine.trims_through("/good", good)
     machine.trims_not("/deaf", deaf)
     machine.storpol("explain", "/good", code=0)
-    machine.storpol("explain", "/deaf", code=0, says=machine.kernel_name(deaf.device()))
+    machine.storpol("explain", "/deaf", code=0, says=[machine.kernel_name(deaf.device()), "BLOCKS"])
     machine.policy(story.DISCARD)
     machine.storpol("plan", "--detailed-exitcode", code=2, says="/deaf")
     applied = machine.storpol("apply", "--yes", code=2)
