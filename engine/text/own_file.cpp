@@ -112,6 +112,10 @@ Result<void> check_entry(std::string_view section, std::string_view address, con
     return {};
 }
 
+std::string key_of(std::string_view section, std::string_view address) {
+    return std::string(section) + '\0' + std::string(address);
+}
+
 }  // namespace
 
 bool is_address(std::string_view text) {
@@ -149,6 +153,8 @@ OwnFile OwnFile::parse(std::string_view text) {
             }
         }
         piece.section = section;
+        if (piece.kind == PieceKind::entry) file.seen_.insert(key_of(section, piece.address));
+        file.has_headers_ = file.has_headers_ || piece.kind == PieceKind::header;
         file.pieces_.push_back(std::move(piece));
     }
     return file;
@@ -183,6 +189,13 @@ Result<void> OwnFile::set(std::string_view section, std::string_view address, co
     for (const std::string& line : lines) {
         const std::string bytes = "# " + std::string(address) + '\n' + line + '\n';
         wanted.push_back(Piece{PieceKind::entry, bytes, std::string(section), std::string(address), line});
+    }
+    // A file of thousands of new entries is made in linear time: nothing is searched for what was never there.
+    if (seen_.insert(key_of(section, address)).second) {
+        add_head();
+        if (!section.empty()) add_section(section);
+        insert(place_for(section), std::move(wanted));
+        return {};
     }
     const auto is_of_entry = [section, address](const Piece& piece) {
         return piece.kind == PieceKind::entry && piece.section == section && piece.address == address;
@@ -256,7 +269,7 @@ OwnFile::Position OwnFile::region_end(Position begin, std::string_view section) 
 // file's entries is the order in which they were set: udev and others take the last of two.
 OwnFile::Position OwnFile::place_for(std::string_view section) const {
     const Position begin = region_begin(section);
-    Position at = region_end(begin, section);
+    Position at = has_headers_ ? region_end(begin, section) : pieces_.size();
     while (at > begin && pieces_[at - 1].kind == PieceKind::blank) --at;
     return at;
 }
@@ -299,6 +312,7 @@ void OwnFile::add_section(std::string_view section) {
         return piece.kind == PieceKind::header && piece.section == section;
     });
     if (is_there) return;
+    has_headers_ = true;
     const std::string above = pieces_.empty() ? std::string() : pieces_.back().section;
     insert(pieces_.size(), {Piece{PieceKind::blank, "\n", above, {}, {}},
                             Piece{PieceKind::header, std::string(section) + '\n', std::string(section), {}, {}}});

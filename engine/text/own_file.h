@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "engine/base/result.h"
@@ -72,6 +73,8 @@ class OwnFile {
     void add_section(std::string_view section);
 
     std::vector<Piece> pieces_;
+    std::unordered_set<std::string> seen_;  // every section and address that there is, or was
+    bool has_headers_ = false;
 };
 
 // Whether a text has the shape of an address: mglru.min-ttl, sysctl["vm.swappiness"], mount["/"].commit.

@@ -72,12 +72,20 @@ inline void fill_thin_pool(MemoryHost& host) {
     host.put({QueryKind::lvs, {}}, {"vg/pool type=thin-pool discards=nopassdown\n", "", {}});
 }
 
+inline void fill_crypt(MemoryHost& host) {
+    host.put_file("/proc/self/mountinfo", "25 1 0:5 / / rw - tmpfs none rw\n");
+    host.put_file("/etc/crypttab", "# mine\ndata UUID=1b2c none luks,discard\nswap /dev/sda3 /dev/urandom swap\n");
+    host.put_link("/dev/disk/by-uuid/1b2c", "../../sda1");
+    host.put({QueryKind::luks, {"/dev/sda1"}}, {"version=1\nuuid=1b2c\n", "", {}});
+}
+
 inline const std::map<std::string, Sample, std::less<>>& samples() {
     static const std::map<std::string, Sample, std::less<>> all{
         {"block", {"[[block]]\nmatch = { name = \"sda\" }\nscheduler = \"bfq\"\n", fill_disk}},
         {"discard-path", {"[discard]\nrequire-end-to-end = true\n", fill_deaf_disk, false}},
         {"lvm", {"[discard]\nlvm-issue-discards = false\n", fill_lvm}},
         {"md-raid", {"[discard]\nmd-raid456-discard = [\"ST1000DM*\"]\n", fill_md_raid}},
+        {"dm-crypt", {"[discard]\ndm-crypt = \"block\"\n", fill_crypt}},
         {"mount",
          {"[[mount]]\nmatch = { target = \"/\", rotational = true }\noptions = [\"noatime\", \"commit=60\"]\n",
           fill_mounts}},

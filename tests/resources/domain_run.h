@@ -18,9 +18,16 @@ struct DomainRun {
     Loaded loaded;
     Evaluation evaluation;
 
-    DomainRun(std::unique_ptr<Resource> resource, const std::string& policy, Host& host, bool image = false) {
+    // `others` lend their keys to the policy, and nothing else.
+    DomainRun(std::unique_ptr<Resource> resource,
+              const std::string& policy,
+              Host& host,
+              bool image = false,
+              const Resources& others = {}) {
         resources.push_back(std::move(resource));
-        loaded = load_policy_files({Policy::File{"site.toml", "version = 1\n" + policy}}, keys_of(resources));
+        auto keys = keys_of(resources);
+        for (auto& more : keys_of(others)) keys.push_back(std::move(more));
+        loaded = load_policy_files({Policy::File{"site.toml", "version = 1\n" + policy}}, keys);
         for (const auto& error : loaded.errors) ADD_FAILURE() << render(error);
         EvaluateOptions options;
         options.image = image;

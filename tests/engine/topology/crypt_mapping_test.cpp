@@ -191,6 +191,7 @@ TEST(CryptMapping, AnOpenMappingThatNoFileNamesIsKnown) {
     put_disk(host, "sda", "8:0", "1000");
     put_mapping(host, "dm-0", "254:0", "mine", "CRYPT-LUKS2-61717211157533da749b0a49955605c0-mine", "sda", "0", "target=crypt\nflags=\n");
     put_luks(host, "/dev/sda", "version=2\nflags=\nuuid=61717211-1575-33da-749b-0a49955605c0\n");
+    host.put_file("/proc/self/mountinfo", "25 1 0:5 / / rw - tmpfs none rw\n");
     const Looked it(host);
     ASSERT_NE(it.at("mine").live, nullptr);
     EXPECT_FALSE(it.at("mine").persisted.is_opened);

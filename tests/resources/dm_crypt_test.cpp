@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "resources/dm_crypt/dm_crypt.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "engine/host/host.h"
+#include "engine/policy/load.h"
+#include "resources/mount/mount.h"
+#include "tests/resources/domain_run.h"
+#include "tests/support/boot_machine.h"
+
+namespace storpol {
+namespace {
+
+constexpr const char* uuid = "6171f721-1157-533d-a749-b0a49955605c";
+constexpr const char* dm_uuid = "CRYPT-LUKS2-6171f7211157533da749b0a49955605c-root";
+constexpr const char* allow = "[discard]\nfilesystem = \"periodic\"\ndm-crypt = \"allow\"\naccept-dm-crypt-leak = true\n";
+constexpr const char* block = "[discard]\ndm-crypt = \"block\"\n";
+constexpr const char* address = R"(dm-crypt["root"].discard)";
+
+std::string line(const std::string& options) {
+    return std::string("root UUID=") + uuid + " none " + options + "\n";
+}
+
+struct Machine {
+    std::string options = "luks";      // of crypttab
+    std::string in_image = "luks";     // of its copy
+    std::string table;                 // flags of the open mapping
+    std::string header = "version=2\nflags=\n";
+    std::string above;  // discard_max_bytes of an LV on it; "": the filesystem lies on the mapping itself
+    std::string type = "LUKS2";
+};
+
+// Debian with / on LUKS, open now.
+void fill(MemoryHost& host, const Machine& machine) {
+    put_grub(host, "root=/dev/mapper/root ro", "/boot/initrd.img");
+    put_image(host, "/boot/initrd.img", {{"conf/initramfs.conf", ""}, {"cryptroot/crypttab", line(machine.in_image)}});
+    host.put_file("/etc/crypttab", "# opened at boot\n" + line(machine.options));
+    host.put_link(std::string("/dev/disk/by-uuid/") + uuid, "../../sda");
+    put_disk(host, "sda", "8:0", "1000");
+    const bool passes = machine.table.find("allow_discards") != std::string::npos;
+    put_mapping(host, "dm-0", "254:0", "root", std::string(dm_uuid).replace(6, 5, machine.type), "sda", passes ? "1000" : "0",
+                "target=crypt\nflags=" + machine.table + "\n");
+    put_luks(host, "/dev/sda", machine.header + "uuid=" + uuid + "\n");
+    std::string device = "254:0";
+    if (!machine.above.empty()) {
+        put_mapping(host, "dm-1", "254:1", "vg-root", "LVM-abc", "dm-0", machine.above, "target=linear\n");
+        host.put_link("/sys/block/dm-0/holders/dm-1", "../../dm-1");
+        device = "254:1";
+    }
+    host.put_file("/proc/self/mountinfo", "25 1 " + device + " / / rw,relatime - ext4 /dev/mapper/root rw\n");
+}
+
+DomainRun run(const std::string& policy, Host& host, bool image = false) {
+    Resources others;
+    others.push_back(make_mount_resource());
+    return DomainRun(make_dm_crypt_resource(), policy, host, image, std::move(others));
+}
+
+std::vector<std::string> verbs(const DomainRun& it) {
+    std::vector<std::string> all;
+    for (const auto& action : it.evaluation.plan.actions) {
+        all.push_back(std::string(to_text(action.verb)) + " " + action.target + " " + std::string(to_text(action.when)));
+    }
+    return all;
+}
+
+using Words = std::vector<std::string>;
+
+TEST(DmCrypt, OnLuks2TheHeaderFlagIsAllThatIsNeeded) {
+    MemoryHost host;
+    fill(host, {});
+    const auto it = run(allow, host);
+    EXPECT_EQ(it.verdict(address, Plane::live), "drift");
+    EXPECT_EQ(it.verdict(address, Plane::persisted), "drift");
+    EXPECT_EQ(it.source(address, Plane::persisted), "/etc/crypttab:2");
+    EXPECT_EQ(it.verdict(address, Plane::boot), "drift");
+    EXPECT_EQ(verbs(it), (Words{"set-luks2-flag root next-boot", "refresh-mapping root operator"}));
+    const auto* set = it.action(Verb::set_luks2_flag, "root");
+    ASSERT_NE(set, nullptr);
+    EXPECT_EQ(set->serves.size(), 2U) << "persisted and boot";
+    const auto& step = std::get<SetLuksFlags>(set->step);
+    EXPECT_EQ(step.device, "/dev/sda");
+    EXPECT_EQ(step.uuid, uuid);
+    EXPECT_EQ(step.put_in, Words{"allow-discards"});
+}
+
+TEST(DmCrypt, WithTheFlagWhateverTheFilesSayIsInSync) {
+    MemoryHost host;
+    Machine machine;
+    machine.header = "version=2\nflags=allow-discards\n";
+    machine.table = "allow_discards";
+    fill(host, machine);
+    const auto it = run(allow, host);
+    for (const auto plane : {Plane::live, Plane::persisted, Plane::boot}) EXPECT_EQ(it.verdict(address, plane), "in-sync");
+    EXPECT_TRUE(it.evaluation.plan.actions.empty());
+    EXPECT_EQ(it.source(address, Plane::boot), "LUKS2 header of /dev/sda");
+}
+
+TEST(DmCrypt, Luks1TakesCrypttabAndANewInitramfs) {
+    MemoryHost host;
+    Machine machine;
+    machine.header = "version=1\n";
+    machine.type = "LUKS1";
+    fill(host, machine);
+    const auto it = run(allow, host);
+    EXPECT_EQ(it.file_after("/etc/crypttab"), "# opened at boot\n" + line("luks,discard"));
+    const auto* rebuild = it.action(Verb::rebuild_initramfs, "/boot/initrd.img");
+    ASSERT_NE(rebuild, nullptr);
+    EXPECT_EQ(rebuild->after, Words{it.action(Verb::edit, "/etc/crypttab")->id});
+    EXPECT_EQ(std::get<RunGenerator>(rebuild->step).program, "/usr/sbin/update-initramfs");
+    EXPECT_EQ(it.action(Verb::set_luks2_flag, "root"), nullptr);
+}
+
+TEST(DmCrypt, AStaleInitramfsAloneIsMadeAnew) {
+    MemoryHost host;
+    Machine machine;
+    machine.header = "version=1\n";
+    machine.type = "LUKS1";
+    machine.options = "luks,discard";
+    machine.table = "allow_discards";
+    fill(host, machine);
+    const auto it = run(allow, host);
+    EXPECT_EQ(it.verdict(address, Plane::persisted), "in-sync");
+    EXPECT_EQ(verbs(it), Words{"rebuild-initramfs /boot/initrd.img next-boot"});
+}
+
+TEST(DmCrypt, AWordThatItsReaderIgnoresIsReplacedAndSaid) {
+    MemoryHost host;
+    Machine machine;
+    machine.header = "version=1\n";
+    machine.type = "LUKS1";
+    machine.options = "luks,allow-discards,tries=2";
+    fill(host, machine);
+    const auto it = run(allow, host);
+    EXPECT_EQ(it.file_after("/etc/crypttab"), "# opened at boot\n" + line("luks,discard,tries=2"));
+    ASSERT_NE(it.finding("crypt-option-ignored"), nullptr);
+    EXPECT_EQ(it.finding("crypt-option-ignored")->where, "/etc/crypttab:2");
+}
+
+TEST(DmCrypt, CrypttabIsTakenForLuks2WhereThePolicySaysSo) {
+    MemoryHost host;
+    fill(host, {});
+    const auto it = run(std::string(allow) + "dm-crypt-persist = \"crypttab\"\n", host);
+    EXPECT_EQ(it.file_after("/etc/crypttab"), "# opened at boot\n" + line("luks,discard"));
+    EXPECT_NE(it.action(Verb::rebuild_initramfs, "/boot/initrd.img"), nullptr);
+    EXPECT_EQ(it.action(Verb::set_luks2_flag, "root"), nullptr);
+}
+
+TEST(DmCrypt, BlockingClearsTheFlagAndEveryWord) {
+    MemoryHost host;
+    Machine machine;
+    machine.header = "version=2\nflags=allow-discards,no-read-workqueue\n";
+    machine.options = "discard";
+    machine.in_image = "luks,discard";
+    machine.table = "allow_discards,no_read_workqueue";
+    fill(host, machine);
+    const auto it = run(block, host);
+    EXPECT_EQ(it.source(address, Plane::persisted), "LUKS2 header of /dev/sda");
+    EXPECT_EQ(it.file_after("/etc/crypttab"), "# opened at boot\n" + line("luks")) << "no field can be empty";
+    const auto* clear = it.action(Verb::clear_luks2_flag, "root");
+    ASSERT_NE(clear, nullptr);
+    EXPECT_EQ(std::get<SetLuksFlags>(clear->step).take_out, Words{"allow-discards"});
+    EXPECT_NE(clear->says.find("no-read-workqueue stays"), std::string::npos) << clear->says;
+    EXPECT_NE(it.action(Verb::rebuild_initramfs, "/boot/initrd.img"), nullptr);
+    const auto* refresh = it.action(Verb::refresh_mapping, "root");
+    ASSERT_NE(refresh, nullptr);
+    EXPECT_EQ(refresh->when, When::by_operator);
+    EXPECT_NE(refresh->says.find("cryptsetup refresh --perf-no_read_workqueue root"), std::string::npos) << refresh->says;
+}
+
+TEST(DmCrypt, AKeyThatNobodyMustTypeIsUsedNow) {
+    MemoryHost host;
+    fill(host, {});
+    host.put_file("/etc/crypttab", std::string("root UUID=") + uuid + " /etc/keys/root luks,keyfile-offset=16,keyfile-size=64\n");
+    host.put_file("/etc/keys/root", "secret");
+    const auto it = run(allow, host);
+    const auto* refresh = it.action(Verb::refresh_mapping, "root");
+    ASSERT_NE(refresh, nullptr);
+    EXPECT_EQ(refresh->when, When::now);
+    const auto& step = std::get<RefreshMapping>(refresh->step);
+    EXPECT_EQ(step.key, KeySource(KeyFile{"/etc/keys/root", 16, 64}));
+    EXPECT_EQ(step.dm_uuid, dm_uuid);
+}
+
+TEST(DmCrypt, TokensAndLinkedKeysAreKeysToo) {
+    const auto key = [](const std::string& options, const std::string& tokens, const std::string& file) {
+        MemoryHost host;
+        Machine machine;
+        machine.options = options;
+        machine.header = "version=2\nflags=\ntokens=" + tokens + "\n";
+        fill(host, machine);
+        if (!file.empty()) host.put_file(file, "key");
+        const auto it = run(allow, host);
+        const auto* refresh = it.action(Verb::refresh_mapping, "root");
+        EXPECT_NE(refresh, nullptr);
+        return refresh == nullptr ? KeySource{} : std::get<RefreshMapping>(refresh->step).key;
+    };
+    EXPECT_EQ(key("luks", "systemd-tpm2", ""), KeySource(LuksToken{}));
+    EXPECT_EQ(key("luks,tpm2-pin=yes", "systemd-tpm2", ""), KeySource(AskedPassphrase{}));
+    EXPECT_EQ(key("luks", "systemd-fido2", ""), KeySource(AskedPassphrase{})) << "it asks to be touched";
+    EXPECT_EQ(key("luks,link-volume-key=@u::%logon:cryptsetup:root", "", ""),
+              KeySource(LinkedVolumeKey{"%logon:cryptsetup:root"}));
+    EXPECT_EQ(key("luks", "", "/etc/cryptsetup-keys.d/root.key"),
+              KeySource(KeyFile{"/etc/cryptsetup-keys.d/root.key", 0, 0}));
+}
+
+TEST(DmCrypt, WhatLiesAboveIsLoadedAnewAfterTheRefresh) {
+    MemoryHost host;
+    Machine machine;
+    machine.above = "0";
+    fill(host, machine);
+    host.put_file("/etc/cryptsetup-keys.d/root.key", "key");
+    const auto it = run(allow, host);
+    const auto* refresh = it.action(Verb::refresh_mapping, "root");
+    const auto* reload = it.action(Verb::reload_table, "vg-root");
+    ASSERT_NE(refresh, nullptr);
+    ASSERT_NE(reload, nullptr);
+    EXPECT_EQ(reload->when, When::now);
+    EXPECT_NE(std::find(reload->after.begin(), reload->after.end(), refresh->id), reload->after.end());
+    EXPECT_EQ(std::get<ReloadTable>(reload->step).dm_uuid, "LVM-abc");
+}
+
+TEST(DmCrypt, AStaleLayerAboveIsADifferenceOfItsOwn) {
+    MemoryHost host;
+    Machine machine;
+    machine.header = "version=2\nflags=allow-discards\n";
+    machine.table = "allow_discards";
+    machine.above = "0";
+    fill(host, machine);
+    const auto it = run(allow, host);
+    EXPECT_EQ(it.verdict(address, Plane::live), "drift");
+    EXPECT_EQ(verbs(it), Words{"reload-table vg-root now"});
+    Machine still;
+    still.above = "1000";
+    MemoryHost other;
+    fill(other, still);
+    EXPECT_EQ(verbs(run(block, other)), Words{"reload-table vg-root now"}) << "it still says that it takes them";
+}
+
+TEST(DmCrypt, AllowWithoutAcceptingWhatItShowsIsAnError) {
+    MemoryHost host;
+    const auto it = run("[discard]\ndm-crypt = \"allow\"\n", host);
+    EXPECT_NE(it.errors().find("which of its blocks are unused"), std::string::npos);
+    const auto rule = run("[discard]\naccept-dm-crypt-leak = false\n[[dm-crypt]]\nmatch = { name = \"x\" }\ndiscard = \"allow\"\n", host);
+    EXPECT_NE(rule.errors().find("which of its blocks are unused"), std::string::npos);
+    EXPECT_EQ(run(block, host).errors(), "");
+    EXPECT_NE(run("[[dm-crypt]]\ndiscard = \"block\"\n", host).errors().find("no match"), std::string::npos);
+}
+
+TEST(DmCrypt, MappingsThatNoTrimReachesAreLeftOut) {
+    MemoryHost host;
+    fill(host, {});
+    host.put_file("/etc/crypttab", line("luks") + "swap /dev/sda3 /dev/urandom swap\nusb UUID=1b2c none luks,noauto\n");
+    const auto it = run(allow, host);
+    EXPECT_NE(it.setting(address), nullptr);
+    EXPECT_EQ(it.setting(R"(dm-crypt["swap"].discard)"), nullptr);
+    EXPECT_EQ(it.setting(R"(dm-crypt["usb"].discard)"), nullptr);
+    EXPECT_NE(it.finding("dm-crypt-left-out"), nullptr);
+    const auto never = run("[discard]\nfilesystem = \"never\"\ndm-crypt = \"allow\"\naccept-dm-crypt-leak = true\n", host);
+    EXPECT_EQ(never.setting(address), nullptr);
+    const auto all = run(block, host);
+    EXPECT_NE(all.setting(R"(dm-crypt["usb"].discard)"), nullptr);
+    EXPECT_EQ(all.setting(R"(dm-crypt["swap"].discard)"), nullptr) << "a random key is never touched";
+}
+
+TEST(DmCrypt, RulesBeatTheTableKeyByKey) {
+    MemoryHost host;
+    fill(host, {});
+    const auto it = run(std::string(allow) +
+                            "[[dm-crypt]]\nmatch = { name = \"ro*\" }\ndiscard = \"block\"\nno-read-workqueue = true\n"
+                            "[[dm-crypt]]\nmatch = { name = \"nobody\" }\nno-write-workqueue = true\n",
+                        host);
+    EXPECT_EQ(it.setting(address)->setting.wanted, "block");
+    EXPECT_EQ(it.verdict(address, Plane::persisted), "in-sync");
+    EXPECT_EQ(it.verdict(R"(dm-crypt["root"].no-read-workqueue)", Plane::persisted), "drift");
+    EXPECT_NE(it.finding("rule-matches-nothing"), nullptr);
+    const auto* set = it.action(Verb::set_luks2_flag, "root");
+    ASSERT_NE(set, nullptr);
+    EXPECT_EQ(std::get<SetLuksFlags>(set->step).put_in, Words{"no-read-workqueue"});
+}
+
+TEST(DmCrypt, SeveralFlagsAreOneStepAndOneEdit) {
+    MemoryHost host;
+    Machine machine;
+    machine.header = "version=1\n";
+    machine.type = "LUKS1";
+    fill(host, machine);
+    const std::string rule =
+        "[[dm-crypt]]\nmatch = { name = \"root\" }\nno-read-workqueue = true\nno-write-workqueue = true\n";
+    const auto it = run(std::string(allow) + rule, host);
+    EXPECT_EQ(it.file_after("/etc/crypttab"),
+              "# opened at boot\n" + line("luks,discard,no-read-workqueue,no-write-workqueue"));
+    const auto* refresh = it.action(Verb::refresh_mapping, "root");
+    ASSERT_NE(refresh, nullptr);
+    EXPECT_EQ(std::get<RefreshMapping>(refresh->step).put_in.size(), 3U);
+    MemoryHost two;
+    fill(two, {});
+    const auto of_luks2 = run(std::string(allow) + rule, two);
+    const auto* set = of_luks2.action(Verb::set_luks2_flag, "root");
+    ASSERT_NE(set, nullptr);
+    EXPECT_EQ(std::get<SetLuksFlags>(set->step).put_in.size(), 3U);
+}
+
+TEST(DmCrypt, WhatCannotBeReadIsUnknownAndNothingIsDone) {
+    MemoryHost host;
+    fill(host, {});
+    host.refuse({QueryKind::luks, {"/dev/sda"}}, EACCES);
+    host.refuse({QueryKind::dm_table, {"root"}}, EACCES);
+    const auto it = run(allow, host);
+    for (const auto plane : {Plane::live, Plane::persisted, Plane::boot}) EXPECT_EQ(it.verdict(address, plane), "unknown");
+    EXPECT_TRUE(it.evaluation.plan.actions.empty());
+}
+
+TEST(DmCrypt, AHeaderThatCannotBeReadKeepsTheOpenMappingAsItIs) {
+    MemoryHost host;
+    fill(host, {});
+    host.refuse({QueryKind::luks, {"/dev/sda"}}, EINVAL);
+    const auto it = run(allow, host);
+    EXPECT_EQ(it.verdict(address, Plane::live), "drift");
+    EXPECT_TRUE(it.evaluation.plan.actions.empty());
+    EXPECT_NE(it.cannot(address, Plane::live).find("detached"), std::string::npos) << it.cannot(address, Plane::live);
+}
+
+TEST(DmCrypt, IntegrityIsDriftThatNothingCures) {
+    MemoryHost host;
+    Machine machine;
+    machine.header = "version=2\nflags=\nintegrity=hmac(sha256)\n";
+    fill(host, machine);
+    const auto it = run(allow, host);
+    EXPECT_TRUE(it.evaluation.plan.actions.empty());
+    for (const auto plane : {Plane::live, Plane::persisted, Plane::boot}) {
+        EXPECT_NE(it.cannot(address, plane).find("authenticated encryption"), std::string::npos);
+    }
+}
+
+TEST(DmCrypt, AMappingOpenedByHandCanKeepItInItsHeaderOnly) {
+    MemoryHost host;
+    fill(host, {});
+    host.put_file("/etc/crypttab", "");
+    host.remove("/boot/grub/grub.cfg");
+    EXPECT_NE(run(allow, host).action(Verb::set_luks2_flag, "root"), nullptr);
+    Machine machine;
+    machine.header = "version=1\n";
+    machine.type = "LUKS1";
+    fill(host, machine);
+    host.put_file("/etc/crypttab", "");
+    host.remove("/boot/grub/grub.cfg");
+    const auto it = run(allow, host);
+    EXPECT_NE(it.cannot(address, Plane::persisted).find("whatever opens it"), std::string::npos);
+}
+
+TEST(DmCrypt, CommandLineOptionsAreChangedInTheirSource) {
+    const auto after = [](const std::string& grub, const std::string& policy) {
+        MemoryHost host;
+        put_grub(host, "cryptdevice=/dev/sda2:root root=/dev/mapper/root", "/boot/initramfs.img");
+        put_image(host, "/boot/initramfs.img", {{"hooks/encrypt", "#!"}, {"config", ""}});
+        host.put_file("/etc/default/grub", grub);
+        put_luks(host, "/dev/sda2", "version=1\n");
+        const auto it = run(policy, host, true);
+        return it.file_after("/etc/default/grub");
+    };
+    EXPECT_EQ(after("GRUB_CMDLINE_LINUX=\"cryptdevice=/dev/sda2:root quiet\"\n", allow),
+              "GRUB_CMDLINE_LINUX=\"cryptdevice=/dev/sda2:root:allow-discards quiet\"\n");
+    EXPECT_EQ(after("GRUB_CMDLINE_LINUX=\"cryptdevice=/dev/sda2:root:no-read-workqueue\"\n", block), "");
+    EXPECT_EQ(after("GRUB_CMDLINE_LINUX=\"cryptdevice=/dev/sda2:root:discard quiet\"\n", block),
+              "GRUB_CMDLINE_LINUX=\"cryptdevice=/dev/sda2:root quiet\"\n");
+}
+
+TEST(DmCrypt, InAnImageTheHeaderIsLeftToItsBuilder) {
+    MemoryHost host;
+    host.put_file("/etc/crypttab", line("luks"));
+    host.put({QueryKind::list, {"/sys/block"}}, not_captured({QueryKind::list, {"/sys/block"}}));
+    host.put_link(std::string("/dev/disk/by-uuid/") + uuid, "../../sda2");
+    put_luks(host, "/dev/sda2", "version=2\nflags=\n");
+    EXPECT_EQ(verbs(run(allow, host, true)), Words{"set-luks2-flag root in-image"});
+    MemoryHost unknown;
+    unknown.put_file("/etc/crypttab", line("luks"));
+    const auto it = run(allow, unknown, true);
+    EXPECT_EQ(it.verdict(address, Plane::persisted), "unknown") << "no device can be asked";
+    const auto by_tab = run(std::string(allow) + "dm-crypt-persist = \"crypttab\"\n", unknown, true);
+    EXPECT_EQ(by_tab.file_after("/etc/crypttab"), line("luks,discard"));
+}
+
+TEST(DmCrypt, NamesWithOddBytesStayWhatTheyAre) {
+    MemoryHost host;
+    host.put_file("/etc/crypttab", "a\"b\\040c /dev/sda2 none luks,discard\n\x01\xff /dev/sda3 none discard\n");
+    put_luks(host, "/dev/sda2", "version=1\n");
+    put_luks(host, "/dev/sda3", "version=1\n");
+    const auto it = run(block, host, true);
+    EXPECT_EQ(it.evaluation.settings.size(), 2U);
+    EXPECT_EQ(it.file_after("/etc/crypttab"), "a\"b\\040c /dev/sda2 none luks\n\x01\xff /dev/sda3 none luks\n");
+}
+
+}  // namespace
+}  // namespace storpol
