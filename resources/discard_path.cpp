@@ -76,24 +76,32 @@ Reading live_of(const DiscardPath& path) {
     return reading;
 }
 
-Finding finding(std::string code, std::string says, std::string where) {
+Finding finding(std::string code, std::string says, std::string where, Severity severity = Severity::warning) {
     Finding made;
+    made.severity = severity;
     made.code = std::move(code);
     made.says = std::move(says);
     made.where = std::move(where);
     return made;
 }
 
-// What else a person should know of a path that a policy counts on.
-void note_path(const TrimmedFilesystem& trimmed, const DiscardPath& path, Notes& notes) {
+bool is_continuous(const TrimmedFilesystem& trimmed) {
+    return trimmed.how == "continuous" || trimmed.how.starts_with("discard");
+}
+
+// What else a person should know of a path that a policy counts on. Where it only wants trims, a way that ends early
+// (a spinning disk) is nothing to worry about.
+void note_path(const TrimmedFilesystem& trimmed, const DiscardPath& path, bool must_reach, Notes& notes) {
     const auto& target = trimmed.filesystem->target();
+    const auto severity = must_reach ? Severity::warning : Severity::info;
     for (const auto at : path.blockers) {
         const auto& hop = path.hops[at];
         std::string says = "discards of " + target + " are blocked by " + describe(*hop.layer) + ": " + hop.blocks;
         if (!hop.cure.empty()) says += "; what would change it: " + hop.cure;
-        notes.add(finding("discard-blocked", std::move(says), hop.decided_by.empty() ? target : hop.decided_by));
+        notes.add(
+            finding("discard-blocked", std::move(says), hop.decided_by.empty() ? target : hop.decided_by, severity));
     }
-    if (!path.blockers.empty() && (trimmed.how == "continuous" || trimmed.how.starts_with("discard"))) {
+    if (!path.blockers.empty() && is_continuous(trimmed)) {
         notes.add(finding("continuous-over-blocked",
                           target + " is to discard continuously, and " + summary_of(path) +
                               ": each deletion costs time and gives nothing back",
@@ -102,6 +110,8 @@ void note_path(const TrimmedFilesystem& trimmed, const DiscardPath& path, Notes&
     for (const auto& hop : path.hops) {
         if (hop.blocks.empty() && hop.passes == DiscardHop::Passes::no && !hop.note.empty())
             notes.add(finding("false-success", describe(*hop.layer) + " " + hop.note, target));
+        if (is_continuous(trimmed) && hop.layer->kind == LayerKind::disk && hop.note.starts_with("TRIM works"))
+            notes.add(finding("unqueued-trim", hop.layer->name + ": " + hop.note, target));
     }
 }
 
@@ -162,13 +172,15 @@ class DiscardPathResource final : public Resource {
                                   Notes& notes) const override {
         std::vector<Setting> settings;
         const auto wanted = read_wanted(policy);
-        if (!wanted.is_on) return settings;
+        if (!wanted.is_on && policy.find("discard") == nullptr && policy.find("mount") == nullptr) return settings;
         const auto& paths = discard_paths(topology, host);
         for (const auto& trimmed : trimmed_filesystems(policy, topology, host)) {
             Setting setting;
             setting.address = address_of(*trimmed.filesystem);
             const auto path = paths.find(setting.address);
             if (path == paths.end()) continue;  // not mounted: there is no stack to look at
+            if (wanted.is_on || !trimmed.how.empty()) note_path(trimmed, path->second, wanted.is_on, notes);
+            if (!wanted.is_on) continue;
             setting.policy = {wanted.place};
             if (policy.is_unmanaged(setting.address, setting.policy)) continue;
             setting.wanted = whole;
@@ -178,7 +190,6 @@ class DiscardPathResource final : public Resource {
                     setting.also_at.push_back(mount.target);
             }
             settings.push_back(std::move(setting));
-            note_path(trimmed, path->second, notes);
         }
         return settings;
     }

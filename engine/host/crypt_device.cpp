@@ -233,10 +233,12 @@ Result<int> activate(crypt_device* device, const RefreshMapping& step, const Ask
 }
 
 tl::unexpected<Error> fail_refresh(int code, const RefreshMapping& step) {
-    const std::string by_hand = "run 'cryptsetup refresh --allow-discards " + printable(step.mapping) + "', or reboot";
-    if (code == -EPERM) return fail_crypt(code, "no key slot opens with this key", step.mapping, by_hand);
+    const std::string by_hand = "refresh it by hand (man 8 cryptsetup-refresh), or reboot";
+    const bool is_token = std::holds_alternative<LuksToken>(step.key);
+    if (code == -EPERM && !is_token) return fail_crypt(code, "no key slot opens with this key", step.mapping, by_hand);
     if (code == -ENOANO) return fail_crypt(code, "each token wants a PIN", step.mapping, by_hand);
-    if (code == -ENOENT) return fail_crypt(code, "the header has no such key", step.mapping, by_hand);
+    if (is_token && (code == -ENOENT || code == -EPERM))
+        return fail_crypt(code, "no token of the header gives a key", step.mapping, by_hand);
     return fail_crypt(code, "the mapping was not refreshed; its old table is in use", step.mapping, by_hand);
 }
 

@@ -112,6 +112,18 @@ Result<std::map<std::string, std::string>> Host::luks(std::string_view device) {
     return properties_of(ask({QueryKind::luks, {std::string(device)}}));
 }
 
+Result<std::string> Host::journal(std::string_view unit, int last) {
+    auto answer = ask({QueryKind::journal, {std::string(unit), std::to_string(last)}});
+    if (answer.refusal) return tl::make_unexpected(*answer.refusal);
+    return std::move(answer.text);
+}
+
+Result<std::string> Host::package(std::string_view name) {
+    auto answer = ask({QueryKind::package, {std::string(name)}});
+    if (answer.refusal) return tl::make_unexpected(*answer.refusal);
+    return std::string(trim(answer.text));
+}
+
 Result<std::string> Host::image_member(std::string_view image, std::string_view path) {
     auto answer = ask({QueryKind::image_member, {std::string(image), std::string(path)}});
     if (answer.refusal) return tl::make_unexpected(*answer.refusal);

@@ -53,6 +53,8 @@ class Host {
     Result<std::map<std::string, std::string>> dm_table(std::string_view name);
     Result<std::map<std::string, std::string>> dm_status(std::string_view name);
     Result<std::map<std::string, std::string>> luks(std::string_view device);
+    Result<std::string> journal(std::string_view unit, int last);
+    Result<std::string> package(std::string_view name);
     Result<std::string> image_member(std::string_view image, std::string_view path);
 
   private:

@@ -2,7 +2,9 @@
 #include "engine/host/device_mapper.h"
 #include "engine/host/ext4_superblock.h"
 #include "engine/host/host.h"
+#include "engine/host/journal_query.h"
 #include "engine/host/lvm.h"
+#include "engine/host/packages.h"
 #include "engine/host/tree_host.h"
 #include "engine/host/unit_query.h"
 
@@ -34,6 +36,10 @@ class LiveHost final : public Host {
                 return answer_dm(query);
             case QueryKind::lvs:
                 return answer_lvs(query);
+            case QueryKind::journal:
+                return answer_journal(query);
+            case QueryKind::package:
+                return answer_package(query, tree_);
         }
         STORPOL_BUG("a query kind out of range");
     }

@@ -31,6 +31,8 @@ constexpr std::array words{
     Word{QueryKind::dm_status, "dm-status", 1},
     Word{QueryKind::luks, "luks", 1},
     Word{QueryKind::lvs, "lvs", 0},
+    Word{QueryKind::journal, "journal", 2},
+    Word{QueryKind::package, "package", 1},
     Word{QueryKind::image_member, "image-member", 2},
 };
 
@@ -76,6 +78,10 @@ std::string_view doing(QueryKind kind) {
             return "cannot read the LUKS header";
         case QueryKind::lvs:
             return "cannot ask LVM";
+        case QueryKind::journal:
+            return "cannot read the journal";
+        case QueryKind::package:
+            return "cannot tell the version of the package";
         case QueryKind::image_member:
             return "cannot read the initramfs";
     }

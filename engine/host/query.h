@@ -34,6 +34,10 @@ enum class QueryKind {
                    // allow-discards, ...) [integrity=] [tokens=] (their types); EINVAL where there is no header
     lvs,           // what LVM reports of all its volumes, a line each: "vg0/pool type=thin-pool discards=passdown
                    // data-percent= metadata-percent="
+    journal,       // UNIT N: the last N entries that the journal holds of the unit, oldest first, a line each: what it
+                   // printed, `2026-11-29T00:11:02Z "text"`, and how each run ended, `2026-11-29T00:11:02Z result=R
+                   // [status=N] [lines=N]` (success, condition, exit-code, timeout, ...). Empty: there are none
+    package,       // NAME: the installed version of that package
     image_member,  // IMAGE PATH: the bytes of one file in an initramfs, of the last archive in it that has that file
 };
 

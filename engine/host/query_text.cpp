@@ -23,7 +23,7 @@ bool answers_with_properties(QueryKind kind) {
 
 bool answers_with_lines(QueryKind kind) {
     return kind == QueryKind::file || kind == QueryKind::list || kind == QueryKind::lvs ||
-           kind == QueryKind::image_member;
+           kind == QueryKind::image_member || kind == QueryKind::journal;
 }
 
 std::string replace_all(std::string text, std::string_view from, std::string_view to) {
@@ -137,7 +137,7 @@ class EntryParser {
         if (unknown_ == UnknownWords::are_errors)
             return fault("unknown word \"" + printable(word) +
                          "\"; known are file, link, list, stat, now, unit, uid, program-exists, ext4-super, "
-                         "dm-table, dm-status, luks, lvs, image-member");
+                         "dm-table, dm-status, luks, lvs, journal, package, image-member");
         skipping_ = true;
         return {};
     }

@@ -6,6 +6,7 @@
 #include "engine/base/text.h"
 #include "engine/host/host.h"
 #include "engine/host/io.h"
+#include "engine/host/packages.h"
 #include "engine/host/root_directory.h"
 #include "engine/host/tree_host.h"
 
@@ -30,7 +31,10 @@ class RootHost final : public Host {
                 return Answer{read_clock(), "", {}};
             case QueryKind::uid:
                 return Answer{read_user(), "", {}};
+            case QueryKind::package:
+                return answer_package(query, tree_);
             case QueryKind::unit:
+            case QueryKind::journal:
             case QueryKind::ext4_super:
             case QueryKind::dm_table:
             case QueryKind::dm_status:

@@ -141,6 +141,8 @@ Answer TreeHost::answer(const Query& query) {
         case QueryKind::dm_table:
         case QueryKind::dm_status:
         case QueryKind::lvs:
+        case QueryKind::journal:
+        case QueryKind::package:
             break;
     }
     STORPOL_BUG("not a question about a path");

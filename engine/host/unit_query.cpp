@@ -50,9 +50,11 @@ void unref(sd_bus_message* message) {
 using Message = Handle<sd_bus_message, unref>;
 
 constexpr const char* manager = "org.freedesktop.systemd1";
+constexpr std::string_view commands_shape = "a(sasbttttuii)";
+constexpr std::string_view conditions_shape = "a(sbbsi)";
 
 // What storpol asks of a unit, of some two hundred properties that a service has.
-constexpr std::array<std::string_view, 33> wanted{"Id",
+constexpr std::array<std::string_view, 42> wanted{"Id",
                                                   "LoadState",
                                                   "ActiveState",
                                                   "SubState",
@@ -84,6 +86,15 @@ constexpr std::array<std::string_view, 33> wanted{"Id",
                                                   "ExecMainStatus",
                                                   "IOSchedulingClass",
                                                   "Nice",
+                                                  "ExecStart",
+                                                  "Conditions",
+                                                  "ProtectSystem",
+                                                  "ProtectHome",
+                                                  "PrivateDevices",
+                                                  "PrivateUsers",
+                                                  "ReadOnlyPaths",
+                                                  "InaccessiblePaths",
+                                                  "ReadWritePaths",
                                                   "ActiveEnterTimestamp"};
 
 bool is_wanted(std::string_view name) {
@@ -174,6 +185,41 @@ int read_timers(sd_bus_message* reply, char value_type, std::string& text) {
     return code < 0 ? code : sd_bus_message_exit_container(reply);
 }
 
+// "/sbin/fstrim --verbose" (path, argv, ignore, times, ...): the argv with blanks between, several joined by " ; ".
+int read_commands(sd_bus_message* reply, std::string& text) {
+    int code = sd_bus_message_enter_container(reply, 'a', "(sasbttttuii)");
+    while (code >= 0 && (code = sd_bus_message_enter_container(reply, 'r', "sasbttttuii")) > 0) {
+        std::string path;
+        std::string words;
+        code = read_scalar(reply, 's', "", path);
+        if (code >= 0) code = read_strings(reply, words);
+        if (code >= 0) code = sd_bus_message_skip(reply, "bttttuii");
+        if (code >= 0) code = sd_bus_message_exit_container(reply);
+        text += (text.empty() ? "" : " ; ") + words;
+    }
+    return code < 0 ? code : sd_bus_message_exit_container(reply);
+}
+
+// "ConditionPathExists=!/etc/initrd-release" (type, triggering, negated, parameter, state), several joined by " ; ".
+int read_conditions(sd_bus_message* reply, std::string& text) {
+    int code = sd_bus_message_enter_container(reply, 'a', "(sbbsi)");
+    while (code >= 0 && (code = sd_bus_message_enter_container(reply, 'r', "sbbsi")) > 0) {
+        std::string type;
+        std::string triggering;
+        std::string negated;
+        std::string parameter;
+        code = read_scalar(reply, 's', "", type);
+        if (code >= 0) code = read_scalar(reply, 'b', "", triggering);
+        if (code >= 0) code = read_scalar(reply, 'b', "", negated);
+        if (code >= 0) code = read_scalar(reply, 's', "", parameter);
+        if (code >= 0) code = sd_bus_message_skip(reply, "i");
+        if (code >= 0) code = sd_bus_message_exit_container(reply);
+        text += (text.empty() ? "" : " ; ") + type + "=" + (triggering == "yes" ? "|" : "") +
+                (negated == "yes" ? "!" : "") + parameter;
+    }
+    return code < 0 ? code : sd_bus_message_exit_container(reply);
+}
+
 int read_property(sd_bus_message* reply, std::map<std::string, std::string>& into) {
     const char* name = nullptr;
     int code = sd_bus_message_read_basic(reply, 's', &name);
@@ -182,13 +228,18 @@ int read_property(sd_bus_message* reply, std::map<std::string, std::string>& int
     if (code >= 0) code = sd_bus_message_peek_type(reply, &type, &contents);
     if (code < 0) return code;
     const std::string_view shape(contents == nullptr ? "" : contents);
-    const bool is_readable = shape.size() == 1 || shape == "as" || shape == "a(sst)" || shape == "a(stt)";
+    const bool is_list = shape == commands_shape || shape == conditions_shape;
+    const bool is_readable = shape.size() == 1 || shape == "as" || shape == "a(sst)" || shape == "a(stt)" || is_list;
     if (!is_wanted(name) || !is_readable) return sd_bus_message_skip(reply, "v");
     std::string text;
     code = sd_bus_message_enter_container(reply, 'v', contents);
     if (code < 0) return code;
     if (shape == "as")
         code = read_strings(reply, text);
+    else if (shape == commands_shape)
+        code = read_commands(reply, text);
+    else if (shape == conditions_shape)
+        code = read_conditions(reply, text);
     else if (shape.size() > 2)
         code = read_timers(reply, shape[3], text);
     else

@@ -12,7 +12,7 @@
 namespace storpol {
 namespace {
 
-constexpr int context_lines = 3;
+constexpr std::size_t context_lines = 3;
 constexpr int max_edits = 1500;  // the trace takes about 4 * D * D bytes: 9 MB at most
 
 using Lines = std::vector<std::string_view>;
@@ -72,7 +72,10 @@ class Myers {
         int y = static_cast<int>(b_.size());
         for (int d = edits; d > 0; --d) {
             const auto& row = trace_[static_cast<std::size_t>(d)];  // furthest[-d-1 .. d+1] before round d
-            const auto reach = [&row, d](int diagonal) { return row[static_cast<std::size_t>(diagonal + d + 1)]; };
+            const auto reach = [&row, d](int diagonal) {
+                const int index = diagonal + d + 1;
+                return row[static_cast<std::size_t>(index)];
+            };
             const int k = x - y;
             const bool down = goes_down(k, d, reach(k - 1), reach(k + 1));
             const int from_k = down ? k + 1 : k - 1;

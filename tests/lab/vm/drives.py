@@ -41,10 +41,11 @@ class Drive:
     def arguments(self):
         """Of QEMU. Flushes are left out (cache=unsafe): the file outlives the guest, not this machine's power."""
         discard = "unmap" if self.discard else "ignore"
-        backing = f"if=none,id={self.serial},file={self.file},format=raw,cache=unsafe,discard={discard},detect-zeroes=off"
+        backing = f"if=none,id={self.serial},file={self.file},format=raw,cache=unsafe,discard={discard}"
+        on_or_off = "on" if self.discard else "off"
         device = {
             "nvme": f"nvme,drive={self.serial},serial={self.serial}",
-            "virtio": f"virtio-blk-pci,drive={self.serial},serial={self.serial},discard={'on' if self.discard else 'off'}",
+            "virtio": f"virtio-blk-pci,drive={self.serial},serial={self.serial},discard={on_or_off}",
             "scsi": f"scsi-hd,bus=scsi.0,drive={self.serial},serial={self.serial}",
         }
         if self.kind not in device:

@@ -78,11 +78,16 @@ def build_packages():
 def debootstrap(release, packages, folder, log, left_out=()):
     options = [f"--dpkgopt=path-exclude={pattern}" for pattern in left_out]
     command = ["mmdebstrap", "--mode=root", "--variant=minbase", "--format=directory", "--skip=check/qemu", *options]
-    run([*command, f"--include={','.join(packages)}", release, folder, mirror()], timeout=1800, log=log)
+    try:
+        run([*command, f"--include={','.join(packages)}", release, folder, mirror()], timeout=1800, log=log)
+    except Failure as failure:
+        raise Skip(f"the packages of {release} cannot be had: {failure}") from None
 
 
 def in_chroot(root, argv, timeout, log, ccache=None, **options):
-    """In namespaces of its own, so that no mount and no process is left whatever happens. `ccache`: a folder seen as /ccache."""
+    """In namespaces of its own, so that no mount and no process is left whatever happens.
+
+    `ccache`: a folder seen as /ccache."""
     script = f"mount -t proc proc '{root}/proc' && exec chroot '{root}' \"$@\""
     if ccache:
         for folder in (ccache, root / "ccache"):
@@ -180,7 +185,8 @@ def storpol_layer(release, source):
         options = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DSTORPOL_TESTS=OFF", "-DCMAKE_INSTALL_PREFIX=/usr",
                    "-DCMAKE_INSTALL_SYSCONFDIR=/etc"]
         in_chroot(root, ["cmake", "-S", "/source", "-B", "/build", *options], 300, log)
-        in_chroot(root, ["cmake", "--build", "/build", "--parallel", str(os.cpu_count())], 3600, log, CACHE / f"ccache-{release}")
+        build = ["cmake", "--build", "/build", "--parallel", str(os.cpu_count())]
+        in_chroot(root, build, 3600, log, CACHE / f"ccache-{release}")
         remove(root / "installed")
         in_chroot(root, ["env", "DESTDIR=/installed", "cmake", "--install", "/build", "--strip"], 300, log)
         run(["tar", "-C", root / "installed", "-czf", folder / "storpol.tar.gz", "."], 120, log)

@@ -122,8 +122,9 @@ class Machine:
         ran = self.must(["fstrim", "-v", mount], timeout=300)
         after = drive.allocated()
         self.note(f"{drive.serial} {before // MIB} -> {after // MIB} MiB")
-        self.check(before - after > megabytes * MIB * 3 // 4,
-                   f"fstrim {mount} freed {(before - after) // MIB} of {megabytes} MiB on {drive.serial} ({ran.out.strip()})")
+        freed = (before - after) // MIB
+        self.check(freed > megabytes * 3 // 4,
+                   f"fstrim {mount} freed {freed} of {megabytes} MiB on {drive.serial} ({ran.out.strip()})")
 
     def trims_not(self, mount, drive, megabytes=128):
         """The broken state: whatever fstrim says, the drive keeps its blocks."""

@@ -57,9 +57,9 @@ def run_one(name, release, asked):
         return "PASS", "; ".join(machine.notes)
     except Skip as reason:
         return "SKIP", str(reason)
-    except Failure as failure:
+    except (Failure, OSError, ValueError, LookupError) as failure:
         where = f"\n    logs: {machine.folder}" if machine else ""
-        return "FAIL", f"{failure}{where}"
+        return "FAIL", f"{failure if isinstance(failure, Failure) else repr(failure)}{where}"
     finally:
         if machine:
             machine.close()
@@ -67,6 +67,17 @@ def run_one(name, release, asked):
 
 def report(verdict, name, release, seconds, text):
     print(f"{verdict} {name} {release} {seconds:.0f} s{': ' if text else ''}{text}", flush=True)
+
+
+def make_images(releases, source):
+    for release in releases:
+        try:
+            image.base_image(release)
+            image.storpol_layer(release, source)
+        except (Failure, Skip) as failure:
+            print(f"FAIL images {release}: {failure}")
+            return 1
+    return 0
 
 
 def main():
@@ -80,10 +91,7 @@ def main():
     lock()
     releases = asked.release or RELEASES
     if asked.images:
-        for release in releases:
-            image.base_image(release)
-            image.storpol_layer(release, asked.source)
-        return 0
+        return make_images(releases, asked.source)
     names = asked.scenario or [name for name in scenarios() if not asked.brief or getattr(load(name), "BRIEF", False)]
     verdicts = []
     for release in releases:

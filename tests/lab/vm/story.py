@@ -18,7 +18,8 @@ def tell(machine, drive, mounts, layer, policy=DISCARD, live=True, allow=()):
     broken(machine, drive, mounts, layer)
     machine.policy(policy)
     machine.storpol("plan", "--detailed-exitcode", code=2, says=layer)
-    applied = machine.storpol("apply", "--yes", *[word for one in allow for word in ("--allow", one)], code=0, timeout=300)
+    allowed = [word for one in allow for word in ("--allow", one)]
+    applied = machine.storpol("apply", "--yes", *allowed, code=0, timeout=300)
     machine.storpol("plan", "--detailed-exitcode", code=0)
     if live:
         machine.storpol("drift", "--strict", code=0)

@@ -46,7 +46,7 @@ def answer(request):
 
 
 def main():
-    os.environ.update(LC_ALL="C.UTF-8", HOME="/root", PATH="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
+    os.environ.update(LC_ALL="C.UTF-8", HOME="/root", PATH="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin")
     port = open(sys.argv[1], "r+b", buffering=0)
 
     def say(message):

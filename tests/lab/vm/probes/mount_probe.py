@@ -2,7 +2,8 @@
 """Runs in the guest: mounts a device with words, changes the running mount, and says what the kernel held each time.
 
 Input: {"fstype": "f2fs", "device": "/dev/...", "target": "/mnt", "cases": [CASE...]}
-A case: {"mount": [WORD...] or null where it is mounted already and stays so, "then": [{"how": "fsconfig" or "mount", "words": [WORD...]}...]}
+A case: {"mount": [WORD...] or null where it is mounted already and stays so,
+         "then": [{"how": "fsconfig" or "mount", "words": [WORD...]}...]}
 Output per case: a list of {"error": ERRNO, "shown": OPTIONS, "log": KERNEL MESSAGES}, the mount first.
 """
 
@@ -19,9 +20,13 @@ AT_FDCWD = -100
 
 
 def call(number, *arguments):
-    values = [word.encode() if isinstance(word, str) else word for word in arguments]
+    def as_c(value):
+        if isinstance(value, int):
+            return ctypes.c_long(value)
+        return ctypes.c_char_p(value.encode() if value is not None else None)
+
     ctypes.set_errno(0)
-    done = LIBC.syscall(number, *[ctypes.c_char_p(v) if isinstance(v, bytes) or v is None else ctypes.c_long(v) for v in values])
+    done = LIBC.syscall(number, *map(as_c, arguments))
     if done < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return done

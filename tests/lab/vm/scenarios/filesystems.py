@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """f2fs and vfat, which few kernels of build machines have: the option tables word by word against this kernel, then
-plan, apply, drift and rollback. A remount of f2fs forgets most options that it does not name; one of vfat changes none."""
+plan, apply, drift and rollback. A remount of f2fs forgets what it does not name; one of vfat changes nothing."""
 
 import json
 import re
@@ -104,7 +104,7 @@ def compare(row, word, default, mounted, remount):
     unchanged = set(remount["shown"].split(",")) == set(default.split(","))
     says = row[3].split(":")[0].split(";")[0]
     if set(mounted.split(",")) == set(default.split(",")):  # the default, or not shown: nothing to tell apart
-        return [] if remount["error"] == 0 else [f"{word}: a remount that changes nothing is refused ({remount['log']})"]
+        return [] if remount["error"] == 0 else [f"{word}: refused though it changes nothing ({remount['log']})"]
     right = {
         "yes": remount["error"] == 0 and same,
         "on only": remount["error"] == 0 and same,
