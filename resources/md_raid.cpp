@@ -7,13 +7,14 @@
 #include "resources/md_raid.h"
 
 #include <algorithm>
-#include <map>
+#include <array>
 
 #include "engine/base/digest.h"
 #include "engine/base/text.h"
 #include "engine/host/host.h"
 #include "engine/text/modprobe_d.h"
 #include "engine/topology/boot_image.h"
+#include "engine/topology/config_files.h"
 #include "engine/topology/disk.h"
 #include "engine/topology/next_boot.h"
 #include "engine/topology/stack.h"
@@ -103,17 +104,11 @@ struct Sources {
 };
 
 void add_modprobe_sources(Host& host, Sources& sources) {
-    std::map<std::string, std::string> file_of;  // name -> the path that wins
-    for (const char* folder : {"/etc/modprobe.d", "/run/modprobe.d", "/usr/local/lib/modprobe.d", "/usr/lib/modprobe.d",
-                               "/lib/modprobe.d"}) {
-        const auto names = host.list(folder);
-        if (!names && names.error().kind != ErrorKind::no_such_file) sources.unknown = names.error().what;
-        if (!names) continue;
-        for (const auto& name : *names) {
-            if (name.ends_with(".conf")) file_of.emplace(name, std::string(folder) + "/" + name);
-        }
-    }
-    for (const auto& [name, path] : file_of) {
+    static constexpr std::array<std::string_view, 5> folders{
+        "/etc/modprobe.d", "/run/modprobe.d", "/usr/local/lib/modprobe.d", "/usr/lib/modprobe.d", "/lib/modprobe.d"};
+    const auto files = list_config_files(host, folders, is_conf_name);
+    if (!files.unreadable.empty()) sources.unknown = files.unreadable.front();
+    for (const auto& [name, path] : files.paths) {
         const auto text = host.read_file_resolved(path);
         if (!text) {
             sources.unknown = text.error().what;
@@ -258,6 +253,8 @@ class MdRaidResource final : public Resource {
         look_at_members({}, topology, host);
         read_live(host);
         read_persisted(topology, host);
+        host.read_file(own_file);
+        boot_image(topology, host);
     }
 
   private:

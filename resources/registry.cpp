@@ -6,6 +6,7 @@
 #include "resources/dm_crypt/dm_crypt.h"
 #include "resources/lvm.h"
 #include "resources/md_raid.h"
+#include "resources/mglru.h"
 #include "resources/mount/mount.h"
 #include "resources/thin_pool.h"
 
@@ -18,6 +19,7 @@ Resources make_resources() {
     all.push_back(make_dm_crypt_resource());
     all.push_back(make_lvm_resource());
     all.push_back(make_md_raid_resource());
+    all.push_back(make_mglru_resource());
     all.push_back(make_mount_resource());
     all.push_back(make_sysctl_resource());
     all.push_back(make_thin_pool_resource());

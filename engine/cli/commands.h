@@ -11,6 +11,7 @@ int run_drift(const Options& options);
 int run_explain(const Options& options);
 int run_apply(const Options& options);
 int run_rollback(const Options& options);
+int run_trim(const Options& options);
 int run_history(const Options& options);
 int run_capture(const Options& options);
 int run_validate(const Options& options);

@@ -21,6 +21,7 @@ constexpr std::string_view exit_codes =
     "  apply     0 all holds, or waits as the plan said; 2 something was refused or is still different;\n"
     "            1 an error, a failed step, declined, or no terminal to ask on without --yes\n"
     "  drift     0 in sync; 2 drift; 3 nothing drifts but something could not be known; 1 an error\n"
+    "  trim      0 all trimmed, or skipped with a reason; 2 some failed or were cut short; 1 an error\n"
     "  rollback  0 undone; 1 an error, a failed step, declined, or no terminal to ask on without --yes\n"
     "  others    0, or 1 for an error\n"
     "Documentation: docs/ of the source tree, storpol schema --reference for the policy language.";
@@ -36,6 +37,7 @@ constexpr Command commands[] = {
     {"apply", "Do what plan shows, after asking", run_apply},
     {"drift", "Say where this host no longer holds the policy", run_drift},
     {"explain", "Show where discards end, and settings on all planes with their sources", run_explain},
+    {"trim", "Give free space back to the disks, keeping out of the way of others", run_trim},
     {"validate", "Check policies without a host", run_validate},
     {"show", "Print the merged policy, each value with the line it comes from", run_show},
     {"schema", "Print the policy language as JSON Schema", run_schema},
@@ -116,6 +118,19 @@ void define_explain(CLI::App& app, Options& options) {
     add_reading(app, options);
 }
 
+void define_trim(CLI::App& app, Options& options) {
+    app.add_option(
+           "what", options.policies,
+           "A policy (a .toml file or builtin:NAME; default /etc/storpol/policy.toml, else builtin:default), and "
+           "mount points to trim; without one all of them")
+        ->type_name("POLICY|MOUNT");
+    app.add_flag("--dry-run", options.dry_run, "Say what would be trimmed, and what not and why");
+    app.add_flag("--scheduled", options.scheduled, "As a timer calls it: minds the battery, and the policy's enabled");
+    add_format(app, options);
+    app.add_flag("--verbose", options.verbose, "Also say how: where discards end, slices, time in the kernel");
+    app.add_flag("--no-color", options.no_color, "No colour, also on a terminal");
+}
+
 void define_rest(CLI::App& app, Options& options, std::string_view name) {
     if (name == "validate" || name == "show" || name == "capture") add_policies(app, options, policy_help);
     if (name == "validate" || name == "history") add_format(app, options);
@@ -153,6 +168,8 @@ void define(CLI::App& app, Options& options) {
             define_drift(*sub, options);
         else if (name == "explain")
             define_explain(*sub, options);
+        else if (name == "trim")
+            define_trim(*sub, options);
         else
             define_rest(*sub, options, name);
     }

@@ -13,7 +13,7 @@ enum class Format { text, json };
 // What the command line asked for. A command reads the fields it has options for; the others keep their defaults.
 struct Options {
     std::string command;                // "plan", "apply", ...
-    std::vector<std::string> policies;  // files or builtin:NAME; of apply also one saved plan
+    std::vector<std::string> policies;  // files or builtin:NAME; of apply also one saved plan, of trim also mounts
     std::string selection;              // explain: an address, a glob or a domain; empty for all
     std::string host_file;              // --host: a capture
     std::string root;                   // --root: a directory tree
@@ -28,6 +28,8 @@ struct Options {
     bool detailed_exitcode = false;
     bool no_color = false;
     bool reference = false;
+    bool dry_run = false;
+    bool scheduled = false;
 };
 
 // What no option alone can see: two that exclude each other, a value of the wrong form. Ends as a usage error.

@@ -39,7 +39,7 @@ class LiveHost final : public Host {
             case QueryKind::journal:
                 return answer_journal(query);
             case QueryKind::package:
-                return answer_package(query, tree_);
+                return answer_live_package(query, tree_);
         }
         STORPOL_BUG("a query kind out of range");
     }

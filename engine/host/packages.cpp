@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/host/packages.h"
 
+#include <libmount/libmount.h>
+
 #include <cerrno>
 
 #include "engine/base/text.h"
+#include "engine/host/late_library.h"
 #include "engine/host/tree_host.h"
 
 namespace storpol {
 namespace {
+
+const LateLibrary libmount("libmount.so.1");
+STORPOL_LATE(libmount, mnt_get_library_version);
 
 // dpkg's file is some ten megabytes at most; one that is larger than what is read of a file says nothing.
 constexpr const char* dpkg_status = "/var/lib/dpkg/status";
@@ -31,6 +37,13 @@ std::string dpkg_version(std::string_view status, std::string_view package) {
         }
     }
     return {};
+}
+
+Answer answer_live_package(const Query& query, TreeHost& tree) {
+    if (query.args.at(0) != "util-linux" || !libmount.is_there()) return answer_package(query, tree);
+    const char* version = nullptr;
+    mnt_get_library_version(&version);
+    return version == nullptr ? answer_package(query, tree) : Answer{version, "", {}};
 }
 
 Answer answer_package(const Query& query, TreeHost& tree) {

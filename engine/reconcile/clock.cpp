@@ -31,6 +31,19 @@ std::optional<int> day_of(std::string_view date) {
     return static_cast<int>(std::chrono::sys_days(calendar).time_since_epoch().count());
 }
 
+std::optional<std::int64_t> seconds_of(std::string_view time) {
+    const auto day = day_of(time);
+    if (!day || time.size() != 20 || time[10] != 'T' || time[13] != ':' || time[16] != ':' || time[19] != 'Z')
+        return std::nullopt;
+    const auto hour = parse_int(time.substr(11, 2));
+    const auto minute = parse_int(time.substr(14, 2));
+    const auto second = parse_int(time.substr(17, 2));
+    if (!hour || !minute || !second || *hour < 0 || *hour > 23 || *minute < 0 || *minute > 59 || *second < 0 ||
+        *second > 60)
+        return std::nullopt;
+    return *day * std::int64_t{86400} + *hour * 3600 + *minute * 60 + *second;
+}
+
 std::string rfc3339(std::int64_t seconds) {
     const auto day = std::chrono::floor<std::chrono::days>(std::chrono::sys_seconds(std::chrono::seconds(seconds)));
     const std::chrono::year_month_day calendar(day);

@@ -14,6 +14,9 @@ class Host;
 // Days since 1970-01-01 of "2027-03-01" or of an RFC 3339 time in UTC; none for a text or a day that does not exist.
 std::optional<int> day_of(std::string_view date);
 
+// Seconds since 1970 of an RFC 3339 time in UTC ("2026-11-30T12:00:00Z"); none for anything else.
+std::optional<std::int64_t> seconds_of(std::string_view time);
+
 // "2026-11-30T12:00:00Z" of seconds since 1970.
 std::string rfc3339(std::int64_t seconds);
 

@@ -39,12 +39,9 @@ constexpr std::array debian_words{
 constexpr std::array dracut_words{Word{"allow-discards", "allow-discards"}};
 // mkinitcpio hooks/encrypt.
 constexpr std::array arch_words{
-    Word{"allow-discards", "allow-discards"},
-    Word{"discard", "allow-discards"},
-    Word{"no-read-workqueue", "no-read-workqueue"},
-    Word{"perf-no_read_workqueue", "no-read-workqueue"},
-    Word{"no-write-workqueue", "no-write-workqueue"},
-    Word{"perf-no_write_workqueue", "no-write-workqueue"},
+    Word{"allow-discards", "allow-discards"},         Word{"discard", "allow-discards"},
+    Word{"no-read-workqueue", "no-read-workqueue"},   Word{"perf-no_read_workqueue", "no-read-workqueue"},
+    Word{"no-write-workqueue", "no-write-workqueue"}, Word{"perf-no_write_workqueue", "no-write-workqueue"},
 };
 
 std::span<const Word> words_of(CryptReader reader) {
@@ -158,8 +155,8 @@ std::optional<std::string_view> option_of_flag(CryptReader reader, std::string_v
 
 std::optional<std::string_view> flag_meant(CryptReader reader, std::string_view word) {
     if (flag_of_option(reader, word)) return std::nullopt;
-    for (const auto other : {CryptReader::systemd, CryptReader::debian_scripts, CryptReader::dracut_scripts,
-                             CryptReader::arch_encrypt}) {
+    for (const auto other :
+         {CryptReader::systemd, CryptReader::debian_scripts, CryptReader::dracut_scripts, CryptReader::arch_encrypt}) {
         if (const auto flag = flag_of_option(other, word)) return flag;
     }
     if (word == "discards" || word == "allow-discard" || word == "trim") return "allow-discards";

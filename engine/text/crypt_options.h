@@ -24,9 +24,8 @@ std::string_view to_text(CryptReader reader);
 
 // What a mapping may do, in the words of the LUKS2 header (cryptsetup lib/luks2/luks2_json_metadata.c,
 // persistent_flags).
-inline constexpr std::array<std::string_view, 5> crypt_flags{"allow-discards", "no-read-workqueue",
-                                                             "no-write-workqueue", "same-cpu-crypt",
-                                                             "submit-from-crypt-cpus"};
+inline constexpr std::array<std::string_view, 5> crypt_flags{
+    "allow-discards", "no-read-workqueue", "no-write-workqueue", "same-cpu-crypt", "submit-from-crypt-cpus"};
 
 // The flag that an option word sets for this reader; none for words that mean something else or nothing to it.
 std::optional<std::string_view> flag_of_option(CryptReader reader, std::string_view word);
@@ -38,17 +37,18 @@ std::optional<std::string_view> flag_meant(CryptReader reader, std::string_view 
 
 // A word of a command line and where it stands.
 struct PlacedArgument {
-    std::string name;                  // without value
-    std::optional<std::string> value;  // unquoted
-    std::string word;                  // as written
-    Place place;                       // line 0 where lines mean nothing
+    std::string name;                   // without value
+    std::optional<std::string> value;   // unquoted
+    std::string word;                   // as written
+    Place place;                        // line 0 where lines mean nothing
     std::optional<std::size_t> offset;  // of `word` in its line, where it stands there as itself
     bool operator==(const PlacedArgument&) const = default;
 };
 
 using PlacedArguments = std::vector<PlacedArgument>;
 
-// A line that holds nothing but a command line, from its byte `offset` on; none where the line's bytes are not the text.
+// A line that holds nothing but a command line, from its byte `offset` on; none where the line's bytes are not the
+// text.
 PlacedArguments place_arguments(std::string_view text, const Place& place, std::optional<std::size_t> offset);
 
 // What systemd's generator makes of luks.*= and, in the initramfs, rd.luks.*= (systemd

@@ -21,9 +21,9 @@ struct CrypttabEntry {
     std::string key;     // "" where there is none: the field is missing, "none" or "-"
     std::vector<std::string> options;
     std::string options_text;  // the whole field as written: "-", "none"; empty where it is missing
-    int fields = 0;  // that the line has, from 2
+    int fields = 0;            // that the line has, from 2
 
-    bool has(std::string_view word) const;                           // "luks"
+    bool has(std::string_view word) const;                            // "luks"
     std::optional<std::string> value_of(std::string_view key) const;  // "512" of size=512; the last one
     // A new key at each boot: swap and temporary space. Nothing is kept on such a mapping, and one wrong edit makes the
     // boot ask for a passphrase.

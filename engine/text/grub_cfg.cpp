@@ -153,8 +153,8 @@ const GrubMenuItem* find_item(const std::vector<GrubMenuItem>& menu, std::string
             return &menu[static_cast<std::size_t>(*number)];
         }
     }
-    const auto at = std::ranges::find_if(
-        menu, [&](const GrubMenuItem& item) { return item.id == which || item.title == which; });
+    const auto at =
+        std::ranges::find_if(menu, [&](const GrubMenuItem& item) { return item.id == which || item.title == which; });
     return at == menu.end() ? nullptr : &*at;
 }
 

@@ -13,10 +13,10 @@ namespace storpol {
 struct GrubEntry {
     int line = 0;  // of the menuentry, from 1
     std::string title;
-    std::string id;           // --id or $menuentry_id_option; may be empty
-    int linux_line = 0;       // 0: it starts something else than Linux
-    std::string kernel;       // as written: "/vmlinuz-6.1.0-18-amd64"
-    std::string arguments;    // what follows the kernel on its line, quotes undone
+    std::string id;         // --id or $menuentry_id_option; may be empty
+    int linux_line = 0;     // 0: it starts something else than Linux
+    std::string kernel;     // as written: "/vmlinuz-6.1.0-18-amd64"
+    std::string arguments;  // what follows the kernel on its line, quotes undone
     std::vector<std::string> initrds;
     bool operator==(const GrubEntry&) const = default;
 };

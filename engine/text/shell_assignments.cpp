@@ -125,8 +125,8 @@ class ShellReader {
             at_ += word.size();
             return;
         }
-        const bool may_assign = is_one_of(word, {".", "source", "eval", "read", "unset", "set"}) ||
-                                bytes_.substr(end).starts_with("(");
+        const bool may_assign =
+            is_one_of(word, {".", "source", "eval", "read", "unset", "set"}) || bytes_.substr(end).starts_with("(");
         if (may_assign && all_.unknown_.empty()) all_.unknown_ = place + " runs code that may set anything";
         skip_command();
     }
@@ -201,8 +201,10 @@ class ShellReader {
             step();
             return step();
         }
-        if (quoted && std::string_view("$`\"\\").find(next) == std::string_view::npos) take(value, true);
-        else step();
+        if (quoted && std::string_view("$`\"\\").find(next) == std::string_view::npos)
+            take(value, true);
+        else
+            step();
         if (!is_end()) take(value, false);
     }
 
@@ -253,8 +255,7 @@ class ShellReader {
     void take(Value& value, bool is_plain) {
         if (value.text.size() <= longest_value) {
             value.text += here();
-            value.origins.push_back(
-                {file_, line_, static_cast<std::uint32_t>(at_ - line_begin_), is_plain ? 1U : 0U});
+            value.origins.push_back({file_, line_, static_cast<std::uint32_t>(at_ - line_begin_), is_plain ? 1U : 0U});
         }
         step();
     }
@@ -269,7 +270,7 @@ class ShellReader {
     std::size_t at_ = 0;
     std::size_t line_begin_ = 0;
     std::uint32_t line_ = 1;
-    int depth_ = 0;                  // of conditions and functions around
+    int depth_ = 0;                 // of conditions and functions around
     bool depends_on_last_ = false;  // behind "&&" or "||"
 };
 

@@ -36,6 +36,7 @@ class ShellAssignments {
 
     // None where nothing assigns it (a shell then reads "").
     const Value* find(std::string_view name) const;
+
     const std::string& path_of(std::uint32_t file) const { return paths_[file]; }
 
     // Why nothing at all can be told: a file sources another one, or runs code that may assign anything.

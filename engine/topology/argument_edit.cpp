@@ -93,8 +93,8 @@ Result<std::vector<EditFile>> edit_arguments(const std::vector<ArgumentChange>& 
     std::map<std::pair<std::string, int>, std::vector<const ArgumentChange*>> by_line;
     for (const auto& change : changes) {
         const auto& place = change.old_word.place;
-        if (!change.old_word.offset || place.line <= 0 || place.file.ends_with("/grub.cfg"))
-            return not_by_words(change.old_word);
+        const bool is_for_people = place.file.starts_with("/etc/") || place.file.ends_with(".conf");
+        if (!change.old_word.offset || place.line <= 0 || !is_for_people) return not_by_words(change.old_word);
         by_line[{place.file, place.line}].push_back(&change);
     }
     std::vector<EditFile> edits;

@@ -14,36 +14,26 @@ namespace {
 
 using Maker = BootImage::Maker;
 
-// What a maker leaves in each image it makes. Small files come first, as answers are kept whole.
-struct MakerMark {
+// What tells who made an image, and what in it opens devices. Each question unpacks the whole image, so the likely one
+// comes first, and of a known maker nothing is asked that it never puts in.
+struct Mark {
     std::string_view member;
-    Maker maker;
+    Maker maker;                        // whose it is; unknown: anybody's
+    std::optional<CryptReader> reader;  // what it shows to open devices
 };
 
-constexpr std::array maker_marks{
-    MakerMark{"conf/initramfs.conf", Maker::initramfs_tools},
-    MakerMark{"cryptroot/crypttab", Maker::initramfs_tools},
-    MakerMark{"buildconfig", Maker::mkinitcpio},
-    MakerMark{"config", Maker::mkinitcpio},
-    MakerMark{"usr/lib/dracut/build-parameter.txt", Maker::dracut},
-    MakerMark{"lib/dracut/build-parameter.txt", Maker::dracut},
-};
-
-struct ReaderMark {
-    std::string_view member;
-    CryptReader reader;
-};
-
-constexpr std::array reader_marks{
-    ReaderMark{"cryptroot/crypttab", CryptReader::debian_scripts},
-    ReaderMark{"scripts/local-top/cryptroot", CryptReader::debian_scripts},
-    ReaderMark{"hooks/encrypt", CryptReader::arch_encrypt},
-    ReaderMark{"usr/lib/systemd/system/cryptsetup.target", CryptReader::systemd},
-    ReaderMark{"usr/lib/systemd/systemd-cryptsetup", CryptReader::systemd},
-    ReaderMark{"usr/bin/systemd-cryptsetup", CryptReader::systemd},
-    ReaderMark{"lib/systemd/systemd-cryptsetup", CryptReader::systemd},
-    ReaderMark{"usr/sbin/cryptroot-ask", CryptReader::dracut_scripts},
-    ReaderMark{"sbin/cryptroot-ask", CryptReader::dracut_scripts},
+constexpr std::array marks{
+    Mark{"cryptroot/crypttab", Maker::initramfs_tools, CryptReader::debian_scripts},
+    Mark{"scripts/local-top/cryptroot", Maker::initramfs_tools, CryptReader::debian_scripts},
+    Mark{"hooks/encrypt", Maker::mkinitcpio, CryptReader::arch_encrypt},
+    Mark{"usr/lib/systemd/system/cryptsetup.target", Maker::unknown, CryptReader::systemd},
+    Mark{"usr/lib/systemd/systemd-cryptsetup", Maker::unknown, CryptReader::systemd},
+    Mark{"usr/bin/systemd-cryptsetup", Maker::unknown, CryptReader::systemd},
+    Mark{"usr/sbin/cryptroot-ask", Maker::dracut, CryptReader::dracut_scripts},
+    Mark{"sbin/cryptroot-ask", Maker::dracut, CryptReader::dracut_scripts},
+    Mark{"conf/initramfs.conf", Maker::initramfs_tools, std::nullopt},
+    Mark{"buildconfig", Maker::mkinitcpio, std::nullopt},
+    Mark{"usr/lib/dracut/build-parameter.txt", Maker::dracut, std::nullopt},
 };
 
 // HOOKS=(base udev autodetect modconf block encrypt lvm2 filesystems), also as a string in older files.
@@ -76,11 +66,10 @@ class Reader {
         if (!boot_.images.empty()) image_.path = boot_.images.back();
         if (!boot_.unknown.empty()) image_.unknown = boot_.unknown;
         if (image_.unknown.empty()) image_.unknown = boot_.images_unknown;
-        const bool has_image = image_.unknown.empty() && !image_.path.empty();
-        if (has_image) read_marks();
+        image_.maker = installed_maker();
+        if (image_.unknown.empty() && !image_.path.empty()) read_marks();
         // An entry without an initramfs opens nothing before the root.
-        if (!has_image || !image_.unknown.empty()) look_at_installed();
-        if (image_.maker == Maker::unknown) image_.maker = installed_maker();
+        if (!image_.unknown.empty()) look_at_installed();
         image_.rebuild = rebuild();
         return std::move(image_);
     }
@@ -95,17 +84,15 @@ class Reader {
     }
 
     void read_marks() {
-        for (const auto& mark : maker_marks) {
+        for (const auto& mark : marks) {
+            const bool is_foreign = mark.maker != Maker::unknown && mark.maker != image_.maker;
+            if (image_.maker != Maker::unknown && (is_foreign || !mark.reader)) continue;
             const auto found = has(mark.member);
             if (!found) return;
-            if (*found) image_.maker = mark.maker;
-            if (*found) break;
-        }
-        for (const auto& mark : reader_marks) {
-            const auto found = has(mark.member);
-            if (!found) return;
-            if (*found) image_.opens = mark.reader;
-            if (*found) return;
+            if (!*found) continue;
+            if (image_.maker == Maker::unknown) image_.maker = mark.maker;
+            image_.opens = mark.reader;
+            if (image_.opens) return;
         }
     }
 
@@ -116,19 +103,21 @@ class Reader {
         return !answer.refusal && trim(answer.text) == "yes";
     }
 
+    // The one that is installed; where there are several the image must tell.
     Maker installed_maker() {
-        if (is_program("/usr/sbin/update-initramfs")) return Maker::initramfs_tools;
-        if (is_program("/usr/bin/mkinitcpio")) return Maker::mkinitcpio;
-        if (is_program("/usr/bin/dracut")) return Maker::dracut;
-        if (is_there("/etc/initramfs-tools/initramfs.conf")) return Maker::initramfs_tools;
-        if (is_there("/etc/mkinitcpio.conf")) return Maker::mkinitcpio;
-        if (is_there("/etc/dracut.conf") || is_there("/etc/dracut.conf.d")) return Maker::dracut;
-        return Maker::unknown;
+        std::vector<Maker> found;
+        if (is_program("/usr/sbin/update-initramfs")) found.push_back(Maker::initramfs_tools);
+        if (is_program("/usr/bin/mkinitcpio")) found.push_back(Maker::mkinitcpio);
+        if (is_program("/usr/bin/dracut")) found.push_back(Maker::dracut);
+        if (found.empty() && is_there("/etc/initramfs-tools/initramfs.conf")) found.push_back(Maker::initramfs_tools);
+        if (found.empty() && is_there("/etc/mkinitcpio.conf")) found.push_back(Maker::mkinitcpio);
+        if (found.empty() && (is_there("/etc/dracut.conf") || is_there("/etc/dracut.conf.d")))
+            found.push_back(Maker::dracut);
+        return found.size() == 1 ? found.front() : Maker::unknown;
     }
 
     // What the next image would open with, for files that people edit: the image itself cannot be asked.
     void look_at_installed() {
-        if (image_.maker == Maker::unknown) image_.maker = installed_maker();
         switch (image_.maker) {
             case Maker::initramfs_tools:
                 image_.opens = CryptReader::debian_scripts;
@@ -149,6 +138,8 @@ class Reader {
     }
 
     RunGenerator rebuild() {
+        // There the image comes with the system and is not made here.
+        if (is_there("/run/ostree-booted")) return {"", {}, image_.path};
         switch (image_.maker) {
             case Maker::initramfs_tools:
                 return {"/usr/sbin/update-initramfs", {"-u", "-k", "all"}, image_.path};

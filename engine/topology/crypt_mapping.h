@@ -14,8 +14,8 @@
 #include "engine/text/crypttab.h"
 #include "engine/topology/stack.h"
 
-// Every dm-crypt mapping that is open or that something of this host opens, with each place that says how: crypttab, the
-// kernel command line, the copies of both that the next boot starts with, and the LUKS2 header.
+// Every dm-crypt mapping that is open or that something of this host opens, with each place that says how: crypttab,
+// the kernel command line, the copies of both that the next boot starts with, and the LUKS2 header.
 namespace storpol {
 
 class Host;
@@ -30,15 +30,16 @@ struct CryptSource {
     };
 
     Kind kind = Kind::crypttab;
-    std::string where;                // "/etc/crypttab:1", "/boot/initrd.img-6.1", "LUKS2 header of /dev/nvme0n1p3"
-    std::string read_by;              // "systemd-cryptsetup"; "whatever opens it" of a header
-    std::vector<std::string> words;   // as written there
-    std::set<std::string> flags;      // what the reader makes of them: "allow-discards", ...
-    std::set<std::string> misspelt;   // words that this reader ignores and another one takes for a flag
-    bool decides = false;             // its flags are in force: the header's always, of the others those of one
-    std::string why_not;              // of one that does not decide
-    Place place;                      // for edits; line 0 where it is no text of this host
-    PlacedArgument argument;          // of a command line: the word
+    std::string where;               // "/etc/crypttab:1", "/boot/initrd.img-6.1", "LUKS2 header of /dev/nvme0n1p3"
+    std::string read_by;             // "systemd-cryptsetup"; "whatever opens it" of a header
+    std::vector<std::string> words;  // as written there
+    std::set<std::string> flags;     // what the reader makes of them: "allow-discards", ...
+    std::set<std::string> misspelt;  // words that this reader ignores and another one takes for a flag
+    bool decides = false;            // its flags are in force: the header's always, of the others those of one
+    std::string why_not;             // of one that does not decide
+    Place place;                     // for edits; line 0 where it is no text of this host
+    CrypttabEntry line;              // of a crypttab
+    PlacedArgument argument;         // of a command line: the word
     CryptReader reader = CryptReader::systemd;
 };
 
@@ -55,10 +56,10 @@ struct CryptOpening {
 };
 
 struct LuksHeader {
-    std::string device;   // or file, that holds it
-    int version = 0;      // 1, 2; 0: it has none, or that is not known
+    std::string device;  // or file, that holds it
+    int version = 0;     // 1, 2; 0: it has none, or that is not known
     std::string uuid;
-    std::set<std::string> flags;   // persistent activation flags
+    std::set<std::string> flags;  // persistent activation flags
     std::string integrity;
     std::vector<std::string> tokens;
     std::string unknown;  // why it cannot be known
@@ -76,7 +77,7 @@ struct CryptMapping {
     std::string random_key;       // why its key is made anew at each boot, with its file:line; empty where it is not
     std::optional<CrypttabEntry> line;  // of /etc/crypttab (or crypttab.initramfs), whoever reads it
     Place line_place;
-    bool in_initramfs = false;     // the initramfs opens it, or would, as far as is known
+    bool in_initramfs = false;      // the initramfs opens it, or would, as far as is known
     std::string initramfs_unknown;  // why that cannot be told; then it may
     CryptOpening persisted;
     CryptOpening boot;  // where the initramfs opens it
@@ -122,7 +123,7 @@ struct CryptStage {
     bool in_initramfs = false;
     const Crypttab* crypttab = nullptr;  // none: it reads none, or there is none
     std::string crypttab_path;
-    bool has_lines = true;                 // false of a copy in an initramfs: its lines mean nothing to people
+    bool has_lines = true;  // false of a copy in an initramfs: its lines mean nothing to people
     const PlacedArguments* arguments = nullptr;
     std::string arguments_unknown;  // why they cannot be told
     std::string crypttab_unknown;

@@ -8,11 +8,12 @@
 namespace storpol {
 namespace {
 
-// "UUID=..." and /dev/disk/by-uuid/...: what systemd's generator knows a line's device by.
-std::string uuid_of_source(std::string_view source) {
-    const auto path = path_of_tag(source);
+// "UUID=...", /dev/disk/by-uuid/... and the name luks-...: what systemd's generator knows a line's device by.
+std::string uuid_of_line(const CrypttabEntry& line) {
+    const auto path = path_of_tag(line.source);
     constexpr std::string_view folder = "/dev/disk/by-uuid/";
-    return path.starts_with(folder) ? luks_uuid(std::string_view(path).substr(folder.size())) : std::string();
+    if (path.starts_with(folder)) return luks_uuid(std::string_view(path).substr(folder.size()));
+    return line.name.starts_with("luks-") ? luks_uuid(line.name) : std::string();
 }
 
 class Opener {
@@ -69,6 +70,7 @@ class Opener {
         auto source = source_of(CryptSource::Kind::crypttab, line_->options);
         source.place = {stage_.crypttab_path, stage_.has_lines ? line_->line : 0, 0};
         source.where = to_text(source.place);
+        source.line = *line_;
         return source;
     }
 
@@ -103,7 +105,7 @@ class Opener {
             opening_.why_not_opened = "luks=no on the kernel command line switches it off";
             return;
         }
-        const auto uuid = line_ != nullptr ? uuid_of_source(line_->source) : uuid_;
+        const auto uuid = line_ != nullptr ? uuid_of_line(*line_) : uuid_;
         const auto* disk = uuid.empty() ? nullptr : luks.find(uuid);
         const auto* listed = uuid_.empty() ? nullptr : luks.find(uuid_);
         if (line_ != nullptr && luks.reads_crypttab) {

@@ -54,8 +54,9 @@ LuksHeader read_header(const CryptMapping& mapping, Host& host) {
     if (!header.none.empty()) return header;
     find_device(mapping, header);
     if (!header.unknown.empty()) return header;
-    if (header.device.empty()) {
-        header.unknown = "what lies below it is not known";
+    if (!header.device.starts_with('/')) {
+        header.unknown = header.device.empty() ? "what lies below it is not known"
+                                               : printable(header.device) + " names no device and no file";
         return header;
     }
     const auto facts = host.luks(header.device);

@@ -53,9 +53,9 @@ std::string_view to_text(NextBoot::Loader loader);
 // Taken once per run.
 const NextBoot& next_boot(const Topology& topology, Host& host);
 
-// Words of command lines changed where they stand, as EditFile takes it: one edit for each blank-separated field of a line
-// that holds some. An Error where a word does not stand there as itself (it is quoted, or made of a variable), the file is
-// made by a program, or an edit by words cannot make the change.
+// Words of command lines changed where they stand, as EditFile takes it: one edit for each blank-separated field of a
+// line that holds some. An Error where a word does not stand there as itself (it is quoted, or made of a variable), the
+// file is made by a program, or an edit by words cannot make the change.
 struct ArgumentChange {
     PlacedArgument old_word;
     std::string new_word;

@@ -6,6 +6,7 @@
 
 #include "engine/base/text.h"
 #include "engine/host/host.h"
+#include "engine/topology/config_files.h"
 
 namespace storpol {
 namespace {
@@ -109,16 +110,11 @@ Reading live_block_reading(Host& host, const Disk& disk, const BlockAttribute& a
 
 UdevRulesFiles read_udev_files(Host& host, std::optional<std::string> own) {
     const std::string own_path(block_rules_path);
-    std::map<std::string, std::string> by_name;  // basename -> path; the order of rules is that of basenames
+    auto listed =
+        list_config_files(host, rules_directories, [](std::string_view name) { return name.ends_with(".rules"); });
+    auto& by_name = listed.paths;
     UdevRulesFiles read;
-    for (const auto directory : rules_directories) {
-        const auto names = host.list(directory);
-        if (!names && names.error().kind != ErrorKind::no_such_file) read.unreadable.emplace_back(directory);
-        if (!names) continue;
-        for (const auto& name : *names) {
-            if (name.ends_with(".rules")) by_name.emplace(name, std::string(directory) + "/" + name);
-        }
-    }
+    read.unreadable = std::move(listed.unreadable);
     const auto add = [&read](const std::string& path, std::string_view text) {
         auto rules = parse_udev_rules(text);
         auto index = index_udev_rules(rules);

@@ -83,7 +83,8 @@ class SettingMaker {
             leave_out(mapping, mapping.random_key + ", so nothing of it is changed");
             wishes.clear();
         } else if (wishes.empty() && is_meant) {
-            leave_out(mapping, mapping.live == nullptr ? "it is not open" : "no mounted filesystem that is to be trimmed lies on it");
+            leave_out(mapping, mapping.live == nullptr ? "it is not open"
+                                                       : "no mounted filesystem that is to be trimmed lies on it");
         }
         return wishes;
     }
@@ -133,14 +134,15 @@ void note_sources(const CryptMapping& mapping, const CryptProperty& property, No
                 if (flag_meant(source.reader, word) != property.flag) continue;
                 const auto right = option_of_flag(source.reader, property.flag);
                 notes.add(finding("crypt-option-ignored", Severity::warning,
-                                  quote_json(word) + " for " + quote_json(mapping.name) + " means nothing to " + source.read_by +
-                                      ", which opens it without a word" +
+                                  quote_json(word) + " for " + quote_json(mapping.name) + " means nothing to " +
+                                      source.read_by + ", which opens it without a word" +
                                       (right ? "; its word is " + quote_json(*right) : std::string()),
                                   source.where));
             }
             if (source.decides || !source.flags.contains(std::string(property.flag))) continue;
             notes.add(finding("crypt-option-without-effect", Severity::warning,
-                              "the options for " + quote_json(mapping.name) + " here do not apply: " + source.why_not, source.where));
+                              "the options for " + quote_json(mapping.name) + " here do not apply: " + source.why_not,
+                              source.where));
         }
     }
 }
@@ -154,9 +156,10 @@ void note_crypttab(const CryptMappings& mappings, Notes& notes) {
     std::set<std::string> names;
     for (const auto& entry : mappings.crypttab().entries) {
         if (names.insert(entry.name).second) continue;
-        notes.add(finding("crypttab-name-twice", Severity::warning,
-                          quote_json(entry.name) + " stands in crypttab before; the first line counts, this one does not",
-                          mappings.crypttab_path() + ":" + std::to_string(entry.line)));
+        notes.add(
+            finding("crypttab-name-twice", Severity::warning,
+                    quote_json(entry.name) + " stands in crypttab before; the first line counts, this one does not",
+                    mappings.crypttab_path() + ":" + std::to_string(entry.line)));
     }
 }
 

@@ -111,16 +111,16 @@ std::string CryptOptionEdits::change_line(const CryptMapping& mapping,
                                           const std::string& flag,
                                           bool on,
                                           const std::vector<SettingPlane>& serves) {
-    const auto& line = mapping.line;
-    if (!line || source.place.line != line->line || source.place.file != mapping.line_place.file)
-        return source.where + " is no line that can be edited here";
-    if (on && line->fields < crypttab_key_field)
+    const auto& line = source.line;
+    if (source.place.line == 0 || !source.place.file.starts_with("/etc/"))
+        return printable(source.where) + " is no file that is edited here: it is made by something else";
+    if (on && line.fields < crypttab_key_field)
         return source.where + " has no third field (the key): write \"none " +
                std::string(*option_of_flag(source.reader, flag)) + "\" behind it";
     auto& edit = lines_[{source.place.file, source.place.line}];
-    edit.entry = &*line;
+    edit.entry = line;
     edit.path = source.place.file;
-    edit.is_luks = !line->is_other_than_luks();
+    edit.is_luks = !line.is_other_than_luks();
     for (auto& word : words_for(source.reader, source.words, flag)) edit.take_out.insert(std::move(word));
     if (on) edit.put_in.emplace_back(*option_of_flag(source.reader, flag));
     add(edit.serves, serves);
@@ -136,12 +136,15 @@ std::string CryptOptionEdits::change_word(const CryptMapping& mapping,
     const auto& argument = source.argument;
     if (!changed_argument(argument, source.reader, {{flag, on}})) {
         return quote_json(argument.word) + " at " + source.where + " has no place for the option" +
-               (mapping.uuid.empty() ? "" : "; write rd.luks.options=" + mapping.uuid + "= with all options of the device");
+               (mapping.uuid.empty() ? ""
+                                     : "; write rd.luks.options=" + mapping.uuid + "= with all options of the device");
     }
-    auto& edit = words_[to_text(argument.place) + " " + std::to_string(argument.offset.value_or(0)) + " " + argument.word];
+    auto& edit =
+        words_[to_text(argument.place) + " " + std::to_string(argument.offset.value_or(0)) + " " + argument.word];
     const auto known = edit.flags.find(flag);
     if (known != edit.flags.end() && known->second != on)
-        return quote_json(argument.word) + " at " + source.where + " is for several mappings of which the policy wants different things";
+        return quote_json(argument.word) + " at " + source.where +
+               " is for several mappings of which the policy wants different things";
     edit.argument = argument;
     edit.reader = source.reader;
     edit.flags[flag] = on;
@@ -166,14 +169,14 @@ void CryptOptionEdits::finish_lines(Remedy& remedy) const {
         words.line = place.second;
         words.field = crypttab_options_field;
         words.put_in = line.put_in;
-        for (const auto& option : line.entry->options) {
+        for (const auto& option : line.entry.options) {
             if (line.take_out.contains(option)) words.take_out.push_back(option);
         }
-        const bool nothing_left = line.put_in.empty() && words.take_out.size() == line.entry->options.size();
+        const bool nothing_left = line.put_in.empty() && words.take_out.size() == line.entry.options.size();
         // An empty field has no spelling, and "defaults" is no word of crypttab.
         if (nothing_left) words.put_in = {line.is_luks ? "luks" : "plain"};
-        if (line.entry->options.empty() && !line.entry->options_text.empty())
-            words.take_out = {line.entry->options_text};  // "-" or "none"
+        if (line.entry.options.empty() && !line.entry.options_text.empty())
+            words.take_out = {line.entry.options_text};  // "-" or "none"
         remedy.actions.push_back(
             file_action({line.path, digest_of(*file), words}, line.serves, line.names + " in its options"));
     }
@@ -181,7 +184,8 @@ void CryptOptionEdits::finish_lines(Remedy& remedy) const {
 
 void CryptOptionEdits::finish_words(Remedy& remedy) const {
     std::map<std::pair<std::string, int>, std::vector<const WordEdit*>> by_line;
-    for (const auto& [key, word] : words_) by_line[{word.argument.place.file, word.argument.place.line}].push_back(&word);
+    for (const auto& [key, word] : words_)
+        by_line[{word.argument.place.file, word.argument.place.line}].push_back(&word);
     for (const auto& [place, on_line] : by_line) {
         std::vector<ArgumentChange> changes;
         std::vector<SettingPlane> serves;
@@ -196,7 +200,8 @@ void CryptOptionEdits::finish_words(Remedy& remedy) const {
             add_gaps(remedy, serves, to_text(edits.error()) + "; write " + quote_json(changes.front().new_word));
             continue;
         }
-        for (auto& edit : *edits) remedy.actions.push_back(file_action(std::move(edit), serves, names + " on the command line"));
+        for (auto& edit : *edits)
+            remedy.actions.push_back(file_action(std::move(edit), serves, names + " on the command line"));
     }
 }
 

@@ -20,8 +20,8 @@ class CryptOptionEdits {
   public:
     CryptOptionEdits(const Topology& topology, Host& host) : topology_(topology), host_(host) {}
 
-    // Sets or clears the flag where this source keeps it. Answers why that cannot be done, or nothing; what was asked is then
-    // part of actions().
+    // Sets or clears the flag where this source keeps it. Answers why that cannot be done, or nothing; what was asked
+    // is then part of actions().
     std::string change(const CryptMapping& mapping,
                        const CryptSource& source,
                        std::string_view flag,
@@ -33,7 +33,7 @@ class CryptOptionEdits {
 
   private:
     struct LineEdit {
-        const CrypttabEntry* entry = nullptr;
+        CrypttabEntry entry;
         std::string path;
         std::set<std::string> take_out;
         std::vector<std::string> put_in;
@@ -50,9 +50,15 @@ class CryptOptionEdits {
         std::string names;
     };
 
-    std::string change_line(const CryptMapping& mapping, const CryptSource& source, const std::string& flag, bool on,
+    std::string change_line(const CryptMapping& mapping,
+                            const CryptSource& source,
+                            const std::string& flag,
+                            bool on,
                             const std::vector<SettingPlane>& serves);
-    std::string change_word(const CryptMapping& mapping, const CryptSource& source, const std::string& flag, bool on,
+    std::string change_word(const CryptMapping& mapping,
+                            const CryptSource& source,
+                            const std::string& flag,
+                            bool on,
                             const std::vector<SettingPlane>& serves);
     void finish_lines(Remedy& remedy) const;
     void finish_words(Remedy& remedy) const;
@@ -60,7 +66,7 @@ class CryptOptionEdits {
     const Topology& topology_;
     Host& host_;
     std::map<std::pair<std::string, int>, LineEdit> lines_;  // by file and line
-    std::map<std::string, WordEdit> words_;                   // by place and word
+    std::map<std::string, WordEdit> words_;                  // by place and word
 };
 
 }  // namespace storpol

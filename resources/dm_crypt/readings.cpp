@@ -85,7 +85,8 @@ std::string reason_never_to_discard(const CryptMapping& mapping, const LuksHeade
     if (integrity.empty() && mapping.live != nullptr) integrity = mapping.live->integrity;
     if (integrity.empty()) return {};
     return "authenticated encryption (integrity " + printable(integrity) +
-           ") never passes discards, whatever the options say; keep the filesystem out of trims (discard = \"never\"), or "
+           ") never passes discards, whatever the options say; keep the filesystem out of trims (discard = \"never\"), "
+           "or "
            "list it under [[accept]]";
 }
 

@@ -26,13 +26,17 @@ std::string reason_never_to_discard(const CryptMapping& mapping, const LuksHeade
 // when their table is loaded: linear and striped ones.
 std::vector<const Layer*> followers_of(const Topology& topology, Host& host, const Layer& mapping);
 
-// Of those the ones that do not say what the mapping does: `allows` is whether its table has, or is about to have, the flag.
+// Of those the ones that do not say what the mapping does: `allows` is whether its table has, or is about to have, the
+// flag.
 std::vector<const Layer*> stale_followers(const Topology& topology, Host& host, const Layer& mapping, bool allows);
 
 class CryptReadings {
   public:
     CryptReadings(const Topology& topology, Host& host, bool prefers_crypttab)
-        : topology_(topology), host_(host), mappings_(crypt_mappings(topology, host)), prefers_crypttab_(prefers_crypttab) {}
+        : topology_(topology),
+          host_(host),
+          mappings_(crypt_mappings(topology, host)),
+          prefers_crypttab_(prefers_crypttab) {}
 
     Observation observe(const CryptMapping& mapping, const CryptProperty& property, bool wants_on) const;
 

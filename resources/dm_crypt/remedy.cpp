@@ -62,10 +62,20 @@ class Planner {
             plan_one(*mapping, wanted);
         }
         edits_.finish(remedy_);
+        for (const auto& one : remakes_) generate(one);
         return std::move(remedy_);
     }
 
   private:
+    // An artefact to be made anew, for one difference of it.
+    struct Remake {
+        Wanted wanted;
+        Verb verb = Verb::rebuild_initramfs;
+        RunGenerator step;
+        std::string says;
+        std::string reads;
+    };
+
     void cannot(const Wanted& wanted, std::string why) {
         remedy_.gaps.push_back({wanted.of(), std::nullopt, std::move(why)});
     }
@@ -131,32 +141,47 @@ class Planner {
         const auto* source = mapping.persisted.deciding();
         if (at_boot == nullptr) return cannot(wanted, nobody_opens(mapping));
         if (source == nullptr)
-            return cannot(wanted, at_boot->where + " opens it with other options, and no file that it is made from names it");
+            return cannot(wanted,
+                          at_boot->where + " opens it with other options, and no file that it is made from names it");
         if (at_boot->kind == CryptSource::Kind::crypttab) {
-            const auto& image = boot_image(topology_, host_);
-            return generate(Verb::rebuild_initramfs, image.rebuild, "make the initramfs anew, with " + source->where,
-                            source->place.file, wanted);
+            remakes_.push_back({wanted, Verb::rebuild_initramfs, boot_image(topology_, host_).rebuild,
+                                "make the initramfs anew, with " + printable(source->where), source->place.file});
+            return;
         }
         const auto& boot = next_boot(topology_, host_);
-        if (boot.update)
-            return generate(Verb::update_bootloader, *boot.update, "bring " + source->where + " into the boot entries",
-                            source->place.file, wanted);
+        if (boot.update) {
+            remakes_.push_back({wanted, Verb::update_bootloader, *boot.update,
+                                "bring " + printable(source->where) + " into the boot entries", source->place.file});
+            return;
+        }
         // The entry is its own source, or /etc/kernel/cmdline makes only those of kernels to come.
         auto why = edits_.change(mapping, *at_boot, wanted.flag(), wanted.on, {wanted.of()});
         if (!why.empty()) cannot(wanted, std::move(why));
     }
 
-    void generate(Verb verb, const RunGenerator& step, std::string says, const std::string& reads, const Wanted& wanted) {
+    // Whether the plan leaves what the artefact is made of as it is, though it is not as wanted.
+    bool keeps_wrong_source(const SettingPlane& boot) const {
+        const SettingPlane persisted{boot.address, Plane::persisted};
+        const bool is_served = std::ranges::any_of(remedy_.actions, [&](const Action& action) {
+            return std::ranges::find(action.serves, persisted) != action.serves.end();
+        });
+        return !is_served && std::ranges::any_of(remedy_.gaps, [&](const Gap& gap) { return gap.of == persisted; });
+    }
+
+    void generate(const Remake& remake) {
+        if (keeps_wrong_source(remake.wanted.of()))
+            return cannot(remake.wanted, printable(remake.reads) + ", which it is made of, cannot be changed here");
         Action action;
-        action.verb = verb;
-        action.target = step.target;
-        action.step = step;
-        action.serves = {wanted.of()};
-        action.when = step.program.empty() ? When::by_operator : When::next_boot;
-        action.says = std::move(says);
-        if (step.program.empty())
-            action.says += "; none of update-initramfs, dracut and mkinitcpio is found here, so with whatever made it";
-        action.reads = {reads};
+        action.verb = remake.verb;
+        action.target = remake.step.target;
+        action.step = remake.step;
+        action.serves = {remake.wanted.of()};
+        action.when = remake.step.program.empty() ? When::by_operator : When::next_boot;
+        action.says = remake.says;
+        if (remake.step.program.empty())
+            action.says +=
+                "; with whatever made it, as that is none of update-initramfs, dracut and mkinitcpio on this host";
+        action.reads = {remake.reads};
         remedy_.actions.push_back(std::move(action));
     }
 
@@ -179,7 +204,8 @@ class Planner {
             (on ? step.put_in : step.take_out) = change->flags;
             action.step = std::move(step);
             action.says = std::string(on ? "keep " : "take ") + join(change->flags, ", ") + (on ? " in" : " out of") +
-                          " the " + printable(header.where()) + ", for every program that opens it" + kept(header, *change);
+                          " the " + printable(header.where()) + ", for every program that opens it" +
+                          kept(header, *change);
             remedy_.actions.push_back(std::move(action));
         }
     }
@@ -213,8 +239,10 @@ class Planner {
         }
         for (const auto& wanted : live) {
             if (wanted.flag() != "allow-discards") continue;
-            const bool planned = std::ranges::any_of(of_table, [&](const Wanted& one) { return one.of() == wanted.of(); });
-            const bool stale = std::ranges::any_of(of_followers, [&](const Wanted& one) { return one.of() == wanted.of(); });
+            const bool planned =
+                std::ranges::any_of(of_table, [&](const Wanted& one) { return one.of() == wanted.of(); });
+            const bool stale =
+                std::ranges::any_of(of_followers, [&](const Wanted& one) { return one.of() == wanted.of(); });
             if (planned || stale) reload_followers(mapping, wanted, planned ? when : When::now);
         }
     }
@@ -222,7 +250,8 @@ class Planner {
     static std::string reason_not_to_refresh(const CryptMapping& mapping, const LuksHeader& header) {
         if (!header.unknown.empty()) return header.unknown;
         if (header.version == 0) return "only LUKS mappings are changed while they are open";
-        if (mapping.live == nullptr || mapping.live->dm_uuid.empty()) return "which mapping it is cannot be made sure of";
+        if (mapping.live == nullptr || mapping.live->dm_uuid.empty())
+            return "which mapping it is cannot be made sure of";
         if (header.is_detached) return "its header is detached";
         return {};
     }
@@ -266,7 +295,8 @@ class Planner {
         action.when = key ? When::now : When::by_operator;
         action.says = "change the open mapping, which keeps running and keeps its other flags";
         if (!key) {
-            action.says += "; it needs the passphrase: storpol apply --ask-passphrase, or " + refresh_command(mapping, flags);
+            action.says +=
+                "; it needs the passphrase: storpol apply --ask-passphrase, or " + refresh_command(mapping, flags);
             for (const auto& one : wanted) {
                 if (comes_with_boot(mapping, header)) remedy_.gaps.push_back({one.of(), When::next_boot, {}});
             }
@@ -302,6 +332,7 @@ class Planner {
     Host& host_;
     const CryptMappings& mappings_;
     CryptOptionEdits edits_;
+    std::vector<Remake> remakes_;
     Remedy remedy_;
 };
 

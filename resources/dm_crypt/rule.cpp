@@ -44,7 +44,8 @@ void check_leak(const CryptWish& wish, bool is_accepted, Notes& notes) {
     PolicyError error;
     error.where = wish.place;
     error.says =
-        "discards through dm-crypt show anyone who sees the raw device (a thief, the host of a virtual machine, whoever "
+        "discards through dm-crypt show anyone who sees the raw device (a thief, the host of a virtual machine, "
+        "whoever "
         "copies the disk) which of its blocks are unused: how full it is, when space is freed, what filesystem it may "
         "hold, and that no hidden volume lies there; never contents or keys";
     error.fix = "write accept-dm-crypt-leak = true under [discard] if that is acceptable here, or \"block\"";
@@ -67,22 +68,25 @@ Key word_key(std::string name, std::string doc, std::vector<std::string> choices
 }
 
 Key discard_table() {
-    Key accept = key_of("accept-dm-crypt-leak", KeyType::boolean,
-                        "That whoever sees the raw device may tell which blocks of it are unused. Nothing allows discards "
-                        "through dm-crypt without it.");
+    Key accept =
+        key_of("accept-dm-crypt-leak", KeyType::boolean,
+               "That whoever sees the raw device may tell which blocks of it are unused. Nothing allows discards "
+               "through dm-crypt without it.");
     accept.default_text = "false";
-    Key persist = word_key("dm-crypt-persist",
-                           "Where an allowed discard is kept: in the LUKS2 header, which needs neither a secret nor a new "
-                           "initramfs and holds for every program that opens the device; or in the options of crypttab, the "
-                           "only way for LUKS1 and plain. What is blocked is taken out of both.",
-                           {"luks2-header", "crypttab"});
+    Key persist =
+        word_key("dm-crypt-persist",
+                 "Where an allowed discard is kept: in the LUKS2 header, which needs neither a secret nor a new "
+                 "initramfs and holds for every program that opens the device; or in the options of crypttab, the "
+                 "only way for LUKS1 and plain. What is blocked is taken out of both.",
+                 {"luks2-header", "crypttab"});
     persist.default_text = "luks2-header for LUKS2, else crypttab or the command line that opens it";
     Key discard = key_of("discard", KeyType::table, "Discards (TRIM), layer by layer.");
     discard.keys = {
-        word_key("dm-crypt",
-                 "Whether encrypted mappings pass discards. `allow`: those below a mounted filesystem that is to be "
-                 "trimmed; `block`: every one. Mappings with a new key at each boot (swap, temporary space) are left alone.",
-                 {"allow", "block"}),
+        word_key(
+            "dm-crypt",
+            "Whether encrypted mappings pass discards. `allow`: those below a mounted filesystem that is to be "
+            "trimmed; `block`: every one. Mappings with a new key at each boot (swap, temporary space) are left alone.",
+            {"allow", "block"}),
         persist,
         accept,
     };
@@ -123,14 +127,16 @@ CryptPolicy read_crypt_policy(const Policy& policy, Notes& notes) {
 PolicyKeys crypt_keys() {
     Key match = key_of("match", KeyType::table, "Which mappings. Required.");
     match.keys = {key_of("name", KeyType::word, "The name of the mapping, as below /dev/mapper; a glob.")};
-    Key rule = key_of("dm-crypt", KeyType::rule_array,
-                      "Options of encrypted mappings. All matching rules apply, key by key; the later one wins, and each "
-                      "beats [discard] dm-crypt. A flag that nothing here names stays as it is.");
+    Key rule =
+        key_of("dm-crypt", KeyType::rule_array,
+               "Options of encrypted mappings. All matching rules apply, key by key; the later one wins, and each "
+               "beats [discard] dm-crypt. A flag that nothing here names stays as it is.");
     rule.keys = {
         match,
         word_key("discard", "Whether these mappings pass discards, whatever lies on them.", {"allow", "block"}),
         key_of("no-read-workqueue", KeyType::boolean,
-               "Decrypt where the read completes, without a queue of its own (kernel 5.9): less latency on fast NVMe, more "
+               "Decrypt where the read completes, without a queue of its own (kernel 5.9): less latency on fast NVMe, "
+               "more "
                "on slow processors."),
         key_of("no-write-workqueue", KeyType::boolean, "The same for writes."),
         key_of("same-cpu-crypt", KeyType::boolean,

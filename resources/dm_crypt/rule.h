@@ -16,8 +16,8 @@ namespace storpol {
 
 // One property of a mapping: its name in addresses, and the flag in the words of the LUKS2 header.
 struct CryptProperty {
-    std::string_view name;  // "discard"
-    std::string_view flag;  // "allow-discards"
+    std::string_view name;     // "discard"
+    std::string_view flag;     // "allow-discards"
     std::string_view on, off;  // how values are said: "allow" and "block", "on" and "off"
 };
 
@@ -39,14 +39,15 @@ struct CryptRule {
 };
 
 struct CryptPolicy {
-    std::optional<CryptWish> discard;     // [discard] dm-crypt: for the mappings that it is about
-    std::vector<CryptRule> rules;         // in merge order; a later one wins key by key
-    bool prefers_crypttab = false;        // dm-crypt-persist = "crypttab": also where a LUKS2 header could keep it
+    std::optional<CryptWish> discard;  // [discard] dm-crypt: for the mappings that it is about
+    std::vector<CryptRule> rules;      // in merge order; a later one wins key by key
+    bool prefers_crypttab = false;     // dm-crypt-persist = "crypttab": also where a LUKS2 header could keep it
 
     bool is_empty() const { return !discard && rules.empty(); }
 };
 
-// What is wrong whatever the host goes to `notes`: discards allowed without accepting what they show, a rule without match.
+// What is wrong whatever the host goes to `notes`: discards allowed without accepting what they show, a rule without
+// match.
 CryptPolicy read_crypt_policy(const Policy& policy, Notes& notes);
 
 PolicyKeys crypt_keys();

@@ -21,6 +21,16 @@ std::vector<MountWord> read_words(const PolicyNode& node) {
     return words;
 }
 
+void read_trim(const PolicyNode& node, MountRule& rule) {
+    if (node.table() == nullptr) return;
+    for (const auto& [key, place, value] : node.table()->entries) {
+        if (key == "enabled") rule.trim = MountWord{value.text, value.place};
+        if (key != "min-extent") continue;
+        rule.min_extent = MountWord{value.text, value.place};
+        rule.min_extent_bytes = value.number.value_or(0);
+    }
+}
+
 MountRule read_rule(const PolicyNode& node, const Policy& policy) {
     MountRule rule;
     rule.place = node.place;
@@ -29,6 +39,7 @@ MountRule read_rule(const PolicyNode& node, const Policy& policy) {
         if (key == "options") rule.options = read_words(value);
         if (key == "forbid") rule.forbid = read_words(value);
         if (key == "discard") rule.discard = MountWord{value.text, value.place};
+        if (key == "fstrim") read_trim(value, rule);
         if (key != "match") continue;
         for (const auto& [name, name_place, wanted] : value.table()->entries) {
             if (name == "target") rule.target = wanted.text;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/units.h"
 #include "engine/policy/keys.h"
 #include "engine/policy/policy.h"
 #include "engine/reconcile/resource.h"
@@ -36,7 +37,10 @@ struct MountRule {
     BackingWish backing;
     std::vector<MountWord> options;
     std::vector<MountWord> forbid;
-    std::optional<MountWord> discard;  // "periodic", "continuous" or "never"
+    std::optional<MountWord> discard;     // "periodic", "continuous" or "never"
+    std::optional<MountWord> trim;        // fstrim = { enabled }: "true" or "false"
+    std::optional<MountWord> min_extent;  // fstrim = { min-extent }; its text ...
+    Bytes min_extent_bytes = 0;           // ... and what that is
     Place place;
     bool is_builtin = false;
 

@@ -26,6 +26,13 @@ std::vector<TrimmedFilesystem> trimmed_filesystems(const Policy& policy, const T
             trimmed.how = wish->second.text;
             trimmed.policy = wish->second.policy;
         }
+        for (const auto* rule : maker.rules_for(filesystem)) {
+            if (rule->trim) trimmed.is_left_out = rule->trim->text == "false";
+            if (rule->min_extent) trimmed.min_extent = rule->min_extent_bytes;
+            for (const auto* word : {&rule->trim, &rule->min_extent}) {
+                if (*word) trimmed.trim_policy.insert(trimmed.trim_policy.begin(), (*word)->place);
+            }
+        }
         if (trimmed.how != "never") found.push_back(std::move(trimmed));
     }
     return found;

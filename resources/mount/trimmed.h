@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/base/units.h"
 #include "engine/policy/policy.h"
 #include "resources/mount/inventory.h"
 
@@ -14,6 +16,9 @@ struct TrimmedFilesystem {
     const ManagedFilesystem* filesystem = nullptr;
     std::string how;            // "periodic", "continuous", a discard word; empty where the policy says nothing of it
     std::vector<Place> policy;  // where it says so; may be empty
+    bool is_left_out = false;   // [[mount]] fstrim = { enabled = false }: no scheduled trim
+    std::optional<Bytes> min_extent;  // [[mount]] fstrim = { min-extent }: a floor of its own
+    std::vector<Place> trim_policy;   // where these two stand
 };
 
 // The filesystems on block devices that this host mounts or its fstab and units describe, but those that the policy

@@ -38,6 +38,11 @@ const Backing& backing_of(const ManagedFilesystem& filesystem, const MountTable*
     return backings.of(described);
 }
 
+bool WishMaker::means(const MountRule& rule, const ManagedFilesystem& filesystem) {
+    return std::ranges::any_of(filesystem.mounts,
+                               [&](const ManagedMount& mount) { return matches(rule, filesystem, mount); });
+}
+
 bool WishMaker::matches(const MountRule& rule, const ManagedFilesystem& filesystem, const ManagedMount& mount) {
     if (is_pseudo_filesystem(filesystem.fstype) && !rule.names_fstype()) return false;
     if (mount.is_bind && !(rule.names_target() && *rule.target == mount.target)) return false;
@@ -241,6 +246,17 @@ FilesystemWishes WishMaker::wishes_for(const ManagedFilesystem& filesystem) {
         wishes.mounts.push_back(std::move(of_mount));
     }
     return wishes;
+}
+
+std::vector<const MountRule*> WishMaker::rules_for(const ManagedFilesystem& filesystem) {
+    std::vector<const MountRule*> rules;
+    for (const auto& rule : policy_.rules) {
+        const bool is_meant = std::ranges::any_of(filesystem.mounts, [&](const ManagedMount& mount) {
+            return !mount.is_bind && matches(rule, filesystem, mount);
+        });
+        if (is_meant) rules.push_back(&rule);
+    }
+    return rules;
 }
 
 void WishMaker::note_unmatched_rules() const {

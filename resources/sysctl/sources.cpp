@@ -9,6 +9,7 @@
 #include "engine/base/text.h"
 #include "engine/host/host.h"
 #include "engine/text/kernel_cmdline.h"
+#include "engine/topology/config_files.h"
 
 namespace storpol {
 namespace {
@@ -94,24 +95,12 @@ bool is_read(std::string_view name, SysctlReader reader) {
     return name.front() != '.' || reader == SysctlReader::procps;
 }
 
-// Name to path of the files that are read: of one name the first directory's hides the others. std::map sorts by byte,
-// as the readers do, over all directories.
+// The files that are read, in reading order.
 std::map<std::string, std::string> survivors(Host& host, SysctlSources& sources) {
-    std::map<std::string, std::string> found;
-    for (const std::string_view directory : directories_of(host, sources.reader)) {
-        const auto names = host.list(directory);
-        if (!names) {
-            const Error& error = names.error();
-            if (error.kind == ErrorKind::no_such_file) continue;
-            sources.unreadable.push_back(std::string(directory) + ": " +
-                                         (error.kind == ErrorKind::not_captured ? "not in this capture" : error.what));
-            continue;
-        }
-        for (const std::string& name : *names) {
-            if (is_read(name, sources.reader)) found.emplace(name, std::string(directory) + "/" + name);
-        }
-    }
-    return found;
+    auto files = list_config_files(host, directories_of(host, sources.reader),
+                                   [&sources](std::string_view name) { return is_read(name, sources.reader); });
+    sources.unreadable.insert(sources.unreadable.end(), files.unreadable.begin(), files.unreadable.end());
+    return std::move(files.paths);
 }
 
 // sysctl.vm.swappiness=40 or sysctl/vm/swappiness=40 (kernel fs/proc/proc_sysctl.c, since 5.8): every dot becomes a

@@ -14,6 +14,7 @@
 
 #include "engine/base/text.h"
 #include "engine/host/initramfs.h"
+#include "engine/reconcile/clock.h"
 
 namespace storpol::cases {
 namespace {
@@ -141,6 +142,8 @@ class TreeHost final : public Host {
             case QueryKind::dm_status:
             case QueryKind::luks:
             case QueryKind::lvs:
+            case QueryKind::journal:
+            case QueryKind::package:
                 break;
         }
         return refused(fail(ErrorKind::not_captured, "the case gives no such fact", path).value());
@@ -241,9 +244,51 @@ Result<void> add_refused_read(Facts& facts, std::string_view line) {
     return {};
 }
 
+// `journal UNIT T "text"` or `journal UNIT T result=R ...`: a line of what the journal holds of the unit.
+Result<void> add_journal_line(Facts& facts, std::string_view line) {
+    const auto words = split_words(line);
+    if (words.size() < 4) return fail(ErrorKind::invalid, "'journal UNIT T \"text\"' or 'result=R' belongs here");
+    facts.journals[std::string(words[1])] += line.substr(static_cast<std::size_t>(words[2].data() - line.data()));
+    facts.journals[std::string(words[1])] += '\n';
+    return {};
+}
+
+// `boot T`: the kernel says it in seconds.
+Result<void> add_boot(Facts& facts, std::string_view line) {
+    const auto words = split_words(line);
+    const auto seconds = words.size() == 2 ? seconds_of(words[1]) : std::nullopt;
+    if (!seconds) return fail(ErrorKind::invalid, "'boot T' belongs here");
+    facts.answers[Query{QueryKind::file, {"/proc/stat"}}] =
+        Answer{"btime " + std::to_string(*seconds) + "\n", "/proc/stat", {}};
+    return {};
+}
+
+// `diskstats DISK key=value ...`, as /sys/block/DISK/stat has them: discards are the fields 12 to 15.
+void add_diskstats(Facts& facts, std::string_view line) {
+    const auto words = split_words(line);
+    std::map<std::string, std::string> values;
+    for (const auto word : words) {
+        const auto equals = word.find('=');
+        if (equals != std::string_view::npos) values[std::string(word.substr(0, equals))] = word.substr(equals + 1);
+    }
+    const auto value = [&](const char* key) { return values.contains(key) ? values[key] : std::string("0"); };
+    const auto path = "/sys/block/" + std::string(words.size() > 1 ? words[1] : "") + "/stat";
+    facts.answers[Query{QueryKind::file, {path}}] =
+        Answer{"0 0 0 0 " + value("writes_completed") + " 0 " + value("sectors_written") + " 0 0 0 0 " +
+                   value("discards_completed") + " 0 " + value("sectors_discarded") + " 0 0 0\n",
+               path,
+               {}};
+}
+
 Result<void> add_fact(Facts& facts, std::string_view line, std::string_view where) {
     const std::string word{split_words(line).front()};
     if (word == "read") return add_refused_read(facts, line);
+    if (word == "journal") return add_journal_line(facts, line);
+    if (word == "boot") return add_boot(facts, line);
+    if (word == "diskstats") {
+        add_diskstats(facts, line);
+        return {};
+    }
     if (!parse_query_kind(word)) {
         facts.unasked.push_back(word);
         return {};
@@ -324,6 +369,10 @@ Answer FactsHost::do_ask(const Query& query) {
     asked_.push_back(query);
     const auto fact = facts_.answers.find(query);
     if (fact != facts_.answers.end()) return fact->second;
+    if (query.kind == QueryKind::journal) {
+        const auto lines = facts_.journals.find(query.args.front());
+        return Answer{lines == facts_.journals.end() ? std::string() : lines->second, {}, {}};
+    }
     Answer answer = machine_.ask(query);
     if (query.kind != QueryKind::unit || query.args.empty()) return answer;
     const auto given = facts_.units.find(query.args.front());

@@ -44,6 +44,7 @@ std::unique_ptr<Host> make_tree_host(const CaseTree& tree);
 struct Facts {
     std::map<Query, Answer> answers;
     std::map<std::string, std::map<std::string, std::string>> units;  // properties given, by unit
+    std::map<std::string, std::string> journals;                      // lines of the answer, by unit
     std::vector<std::string> unasked;                                 // words no QueryKind has
 };
 

@@ -187,6 +187,7 @@ TEST_P(Conformance, ASurveyAloneHoldsWhatAPlanAsks) {
 }
 
 TEST_P(Conformance, PlanAfterApplyIsEmpty) {
+    if (!sample->acts) GTEST_SKIP() << "it only reports";
     const auto steps = look(machine.host).plan;
     for (const auto& action : steps.actions) {
         if (!MemoryPerformer::can_play(action.step))
@@ -201,6 +202,7 @@ TEST_P(Conformance, PlanAfterApplyIsEmpty) {
 }
 
 TEST_P(Conformance, RollbackRestoresEveryByte) {
+    if (!sample->acts) GTEST_SKIP() << "it only reports";
     const auto before = machine.host.files();
     for (const auto& action : look(machine.host).plan.actions) {
         if (!MemoryPerformer::can_play(action.step))

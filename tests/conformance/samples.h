@@ -64,6 +64,12 @@ inline void fill_md_raid(MemoryHost& host) {
     host.put_file("/sys/module/raid456/parameters/devices_handle_discard_safely", "N\n");
 }
 
+inline void fill_mglru(MemoryHost& host) {
+    host.put_file("/sys/kernel/mm/lru_gen/enabled", "0x0000\n");
+    host.put_file("/sys/kernel/mm/lru_gen/min_ttl_ms", "0\n");
+    host.put_file("/usr/lib/tmpfiles.d/vendor.conf", "w /sys/kernel/mm/lru_gen/min_ttl_ms - - - - 200\n");
+}
+
 inline void fill_thin_pool(MemoryHost& host) {
     host.put_file("/sys/block/dm-2/dev", "253:2\n");
     host.put_file("/sys/block/dm-2/dm/name", "vg-pool-tpool\n");
@@ -86,6 +92,7 @@ inline const std::map<std::string, Sample, std::less<>>& samples() {
         {"lvm", {"[discard]\nlvm-issue-discards = false\n", fill_lvm}},
         {"md-raid", {"[discard]\nmd-raid456-discard = [\"ST1000DM*\"]\n", fill_md_raid}},
         {"dm-crypt", {"[discard]\ndm-crypt = \"block\"\n", fill_crypt}},
+        {"mglru", {"[mglru]\nenabled = true\nmin-ttl = \"1s\"\n", fill_mglru}},
         {"mount",
          {"[[mount]]\nmatch = { target = \"/\", rotational = true }\noptions = [\"noatime\", \"commit=60\"]\n",
           fill_mounts}},

@@ -29,7 +29,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     const auto placed = place_arguments(text, {}, 0);
     for (const auto& argument : placed) {
-        fuzz::require(text.substr(*argument.offset, argument.word.size()) == argument.word, "a word stands where it says");
+        fuzz::require(text.substr(*argument.offset, argument.word.size()) == argument.word,
+                      "a word stands where it says");
         static_cast<void>(words_of_luks_options(argument));
     }
     static_cast<void>(read_luks_arguments(placed, true));

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "engine/host/host.h"
+#include "engine/model/record.h"
 #include "engine/policy/load.h"
 #include "resources/mount/mount.h"
 #include "tests/resources/domain_run.h"
@@ -16,7 +17,8 @@ namespace {
 
 constexpr const char* uuid = "6171f721-1157-533d-a749-b0a49955605c";
 constexpr const char* dm_uuid = "CRYPT-LUKS2-6171f7211157533da749b0a49955605c-root";
-constexpr const char* allow = "[discard]\nfilesystem = \"periodic\"\ndm-crypt = \"allow\"\naccept-dm-crypt-leak = true\n";
+constexpr const char* allow =
+    "[discard]\nfilesystem = \"periodic\"\ndm-crypt = \"allow\"\naccept-dm-crypt-leak = true\n";
 constexpr const char* block = "[discard]\ndm-crypt = \"block\"\n";
 constexpr const char* address = R"(dm-crypt["root"].discard)";
 
@@ -25,9 +27,9 @@ std::string line(const std::string& options) {
 }
 
 struct Machine {
-    std::string options = "luks";      // of crypttab
-    std::string in_image = "luks";     // of its copy
-    std::string table;                 // flags of the open mapping
+    std::string options = "luks";   // of crypttab
+    std::string in_image = "luks";  // of its copy
+    std::string table;              // flags of the open mapping
     std::string header = "version=2\nflags=\n";
     std::string above;  // discard_max_bytes of an LV on it; "": the filesystem lies on the mapping itself
     std::string type = "LUKS2";
@@ -41,8 +43,8 @@ void fill(MemoryHost& host, const Machine& machine) {
     host.put_link(std::string("/dev/disk/by-uuid/") + uuid, "../../sda");
     put_disk(host, "sda", "8:0", "1000");
     const bool passes = machine.table.find("allow_discards") != std::string::npos;
-    put_mapping(host, "dm-0", "254:0", "root", std::string(dm_uuid).replace(6, 5, machine.type), "sda", passes ? "1000" : "0",
-                "target=crypt\nflags=" + machine.table + "\n");
+    put_mapping(host, "dm-0", "254:0", "root", std::string(dm_uuid).replace(6, 5, machine.type), "sda",
+                passes ? "1000" : "0", "target=crypt\nflags=" + machine.table + "\n");
     put_luks(host, "/dev/sda", machine.header + "uuid=" + uuid + "\n");
     std::string device = "254:0";
     if (!machine.above.empty()) {
@@ -62,7 +64,8 @@ DomainRun run(const std::string& policy, Host& host, bool image = false) {
 std::vector<std::string> verbs(const DomainRun& it) {
     std::vector<std::string> all;
     for (const auto& action : it.evaluation.plan.actions) {
-        all.push_back(std::string(to_text(action.verb)) + " " + action.target + " " + std::string(to_text(action.when)));
+        all.push_back(std::string(to_text(action.verb)) + " " + action.target + " " +
+                      std::string(to_text(action.when)));
     }
     return all;
 }
@@ -94,7 +97,8 @@ TEST(DmCrypt, WithTheFlagWhateverTheFilesSayIsInSync) {
     machine.table = "allow_discards";
     fill(host, machine);
     const auto it = run(allow, host);
-    for (const auto plane : {Plane::live, Plane::persisted, Plane::boot}) EXPECT_EQ(it.verdict(address, plane), "in-sync");
+    for (const auto plane : {Plane::live, Plane::persisted, Plane::boot})
+        EXPECT_EQ(it.verdict(address, plane), "in-sync");
     EXPECT_TRUE(it.evaluation.plan.actions.empty());
     EXPECT_EQ(it.source(address, Plane::boot), "LUKS2 header of /dev/sda");
 }
@@ -168,13 +172,15 @@ TEST(DmCrypt, BlockingClearsTheFlagAndEveryWord) {
     const auto* refresh = it.action(Verb::refresh_mapping, "root");
     ASSERT_NE(refresh, nullptr);
     EXPECT_EQ(refresh->when, When::by_operator);
-    EXPECT_NE(refresh->says.find("cryptsetup refresh --perf-no_read_workqueue root"), std::string::npos) << refresh->says;
+    EXPECT_NE(refresh->says.find("cryptsetup refresh --perf-no_read_workqueue root"), std::string::npos)
+        << refresh->says;
 }
 
 TEST(DmCrypt, AKeyThatNobodyMustTypeIsUsedNow) {
     MemoryHost host;
     fill(host, {});
-    host.put_file("/etc/crypttab", std::string("root UUID=") + uuid + " /etc/keys/root luks,keyfile-offset=16,keyfile-size=64\n");
+    host.put_file("/etc/crypttab",
+                  std::string("root UUID=") + uuid + " /etc/keys/root luks,keyfile-offset=16,keyfile-size=64\n");
     host.put_file("/etc/keys/root", "secret");
     const auto it = run(allow, host);
     const auto* refresh = it.action(Verb::refresh_mapping, "root");
@@ -244,7 +250,8 @@ TEST(DmCrypt, AllowWithoutAcceptingWhatItShowsIsAnError) {
     MemoryHost host;
     const auto it = run("[discard]\ndm-crypt = \"allow\"\n", host);
     EXPECT_NE(it.errors().find("which of its blocks are unused"), std::string::npos);
-    const auto rule = run("[discard]\naccept-dm-crypt-leak = false\n[[dm-crypt]]\nmatch = { name = \"x\" }\ndiscard = \"allow\"\n", host);
+    const auto rule = run(
+        "[discard]\naccept-dm-crypt-leak = false\n[[dm-crypt]]\nmatch = { name = \"x\" }\ndiscard = \"allow\"\n", host);
     EXPECT_NE(rule.errors().find("which of its blocks are unused"), std::string::npos);
     EXPECT_EQ(run(block, host).errors(), "");
     EXPECT_NE(run("[[dm-crypt]]\ndiscard = \"block\"\n", host).errors().find("no match"), std::string::npos);
@@ -259,7 +266,8 @@ TEST(DmCrypt, MappingsThatNoTrimReachesAreLeftOut) {
     EXPECT_EQ(it.setting(R"(dm-crypt["swap"].discard)"), nullptr);
     EXPECT_EQ(it.setting(R"(dm-crypt["usb"].discard)"), nullptr);
     EXPECT_NE(it.finding("dm-crypt-left-out"), nullptr);
-    const auto never = run("[discard]\nfilesystem = \"never\"\ndm-crypt = \"allow\"\naccept-dm-crypt-leak = true\n", host);
+    const auto never =
+        run("[discard]\nfilesystem = \"never\"\ndm-crypt = \"allow\"\naccept-dm-crypt-leak = true\n", host);
     EXPECT_EQ(never.setting(address), nullptr);
     const auto all = run(block, host);
     EXPECT_NE(all.setting(R"(dm-crypt["usb"].discard)"), nullptr);
@@ -310,7 +318,8 @@ TEST(DmCrypt, WhatCannotBeReadIsUnknownAndNothingIsDone) {
     host.refuse({QueryKind::luks, {"/dev/sda"}}, EACCES);
     host.refuse({QueryKind::dm_table, {"root"}}, EACCES);
     const auto it = run(allow, host);
-    for (const auto plane : {Plane::live, Plane::persisted, Plane::boot}) EXPECT_EQ(it.verdict(address, plane), "unknown");
+    for (const auto plane : {Plane::live, Plane::persisted, Plane::boot})
+        EXPECT_EQ(it.verdict(address, plane), "unknown");
     EXPECT_TRUE(it.evaluation.plan.actions.empty());
 }
 
@@ -382,6 +391,66 @@ TEST(DmCrypt, InAnImageTheHeaderIsLeftToItsBuilder) {
     EXPECT_EQ(it.verdict(address, Plane::persisted), "unknown") << "no device can be asked";
     const auto by_tab = run(std::string(allow) + "dm-crypt-persist = \"crypttab\"\n", unknown, true);
     EXPECT_EQ(by_tab.file_after("/etc/crypttab"), line("luks,discard"));
+}
+
+TEST(DmCrypt, OnceTheHeaderIsRightTheOpenMappingWaitsForTheBoot) {
+    MemoryHost host;
+    Machine machine;
+    machine.header = "version=2\nflags=allow-discards\n";
+    fill(host, machine);
+    host.put_file("/proc/sys/kernel/random/boot_id", "boot-1\n");
+    const auto it = run(allow, host);
+    EXPECT_EQ(verbs(it), Words{"refresh-mapping root operator"});
+    ASSERT_EQ(it.evaluation.plan.gaps.size(), 1U) << "what happens without a person is said beside it";
+    EXPECT_EQ(it.evaluation.plan.gaps[0].waits, When::next_boot);
+    Record record;
+    WaitingEntry entry;
+    entry.of = {address, Plane::live};
+    entry.device = uuid;
+    entry.condition = Is{Value{std::string("allow")}};
+    entry.boot_id = "boot-1";
+    record.waiting = {entry};
+    EvaluateOptions options;
+    options.record = &record;
+    const auto waiting = evaluate(it.loaded.policy, it.resources, host, options);
+    EXPECT_TRUE(waiting.plan.actions.empty());
+    EXPECT_FALSE(waiting.has_drift(false));
+    EXPECT_TRUE(waiting.summary.reboot_pending);
+    host.put_file("/proc/sys/kernel/random/boot_id", "boot-2\n");
+    const auto after = evaluate(it.loaded.policy, it.resources, host, options);
+    EXPECT_TRUE(after.has_drift(false)) << "the boot has not brought it";
+}
+
+TEST(DmCrypt, ASurveyHoldsWhatAPlanOfAnOpenMappingAsks) {
+    MemoryHost host;
+    Machine machine;
+    machine.above = "0";
+    fill(host, machine);
+    Picture picture(host);
+    const auto resource = make_dm_crypt_resource();
+    resource->survey(picture);
+    static_cast<void>(picture.now());
+    static_cast<void>(picture.read_file("/proc/sys/kernel/random/boot_id"));
+    const auto capture = make_snapshot_host(picture.capture("1", "2026-11-30T12:00:00Z"), "capture");
+    ASSERT_TRUE(capture) << to_text(capture.error());
+    for (const auto* policy : {allow, block}) {
+        EXPECT_EQ(verbs(run(policy, **capture)), verbs(run(policy, host)));
+        EXPECT_FALSE(run(allow, **capture).evaluation.plan.actions.empty());
+    }
+}
+
+TEST(DmCrypt, WhatIsMadeOfAFileThatCannotBeChangedIsNotMadeAnew) {
+    MemoryHost host;
+    Machine machine;
+    machine.header = "version=1\n";
+    machine.type = "LUKS1";
+    fill(host, machine);
+    host.put_link("/etc/crypttab", "/nix/store/abc/crypttab");
+    host.put_file("/nix/store/abc/crypttab", line("luks"));
+    const auto it = run(allow, host);
+    EXPECT_EQ(it.action(Verb::rebuild_initramfs, "/boot/initrd.img"), nullptr);
+    EXPECT_NE(it.cannot(address, Plane::persisted).find("made by something else"), std::string::npos);
+    EXPECT_NE(it.cannot(address, Plane::boot), "");
 }
 
 TEST(DmCrypt, NamesWithOddBytesStayWhatTheyAre) {

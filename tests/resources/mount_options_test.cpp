@@ -122,21 +122,6 @@ TEST(MountOptions, OrderRepetitionAndSpellingAreOneMeaning) {
     EXPECT_EQ(meaning("vfat", "umask=022", "dmask"), "0022");
 }
 
-TEST(MountOptions, VfatWordsMeanWhatTheKernelShowsForThem) {
-    EXPECT_EQ(meaning("vfat", "tz=UTC", "time_offset"), "0");
-    EXPECT_EQ(meaning("vfat", "tz=UTC,time_offset=60", "time_offset"), "60");
-    EXPECT_EQ(meaning("vfat", "nocase", "shortname"), "win95");
-    EXPECT_EQ(meaning("vfat", "uni_xlate,utf8", "utf8"), "off");
-    EXPECT_EQ(meaning("vfat", "uni_xlate=0,utf8", "utf8"), "on");
-}
-
-TEST(MountOptions, F2fsWordsMeanWhatTheKernelShowsForThem) {
-    EXPECT_EQ(meaning("f2fs", "checkpoint=disable", "checkpoint"), "disable:0");
-    EXPECT_EQ(parse_options("f2fs", "active_logs=3", v6_18).problems.size(), 1U);
-    EXPECT_EQ(value(expected_live("f2fs", "discard", facts(false)), "discard"), "off");
-    EXPECT_EQ(value(expected_live("f2fs", "discard", facts(true)), "discard"), "on");
-}
-
 TEST(MountOptions, AtimeWordsAreFlagsWhateverTheirOrder) {
     EXPECT_EQ(meaning("ext4", "noatime,relatime", "atime"), "noatime");
     EXPECT_EQ(meaning("ext4", "relatime,noatime", "atime"), "noatime");
@@ -387,49 +372,6 @@ TEST(MountRemount, AnXfsKeepsItsInodeSize) {
         plan_remount("xfs", live("xfs", "inode32"), std::vector<WantedValue>{{"lazytime", "on", ""}}, facts());
     EXPECT_EQ(parameters(plan), (std::vector<std::string>{"inode32", "lazytime"}));
     EXPECT_TRUE(plan.side_effects.empty());
-}
-
-TEST(MountRemount, AnF2fsIsToldEverythingAgain) {
-    LiveText text;
-    text.mount_options = "rw,relatime";
-    text.super_options =
-        "rw,lazytime,background_gc=off,nogc_merge,nodiscard,barrier,mode=adaptive,active_logs=6,alloc_mode=reuse,fsync_"
-        "mode=strict";
-    const RemountPlan plan = plan_remount("f2fs", live_options("f2fs", text, facts()),
-                                          std::vector<WantedValue>{{"discard", "on", ""}}, facts());
-    const auto words = parameters(plan);
-    EXPECT_EQ(words.back(), "discard");
-    EXPECT_NE(std::find(words.begin(), words.end(), "background_gc=off"), words.end());
-    EXPECT_NE(std::find(words.begin(), words.end(), "fsync_mode=strict"), words.end());
-    EXPECT_EQ(std::find(words.begin(), words.end(), "nodiscard"), words.end());
-}
-
-TEST(MountRemount, AnF2fsKeepsWhatNoSettingStandsFor) {
-    LiveText text;
-    text.mount_options = "rw,relatime,idmapped";
-    text.super_options =
-        "rw,seclabel,lazytime,compress_extension=txt,compress_extension=log,checkpoint=disable:9,newer=1,no_heap";
-    const RemountPlan plan = plan_remount("f2fs", live_options("f2fs", text, facts()),
-                                          std::vector<WantedValue>{{"fsync_mode", "strict", ""}}, facts());
-    const auto words = parameters(plan);
-    for (const char* const kept :
-         {"compress_extension=txt", "compress_extension=log", "checkpoint=disable:9", "newer=1", "no_heap"})
-        EXPECT_EQ(std::count(words.begin(), words.end(), kept), 1) << kept;
-    for (const char* const foreign : {"seclabel", "idmapped", "rw"})
-        EXPECT_EQ(std::count(words.begin(), words.end(), foreign), 0) << foreign;
-}
-
-TEST(MountRemount, AnF2fsFlagWithoutAnOffWordWaitsForTheNextMount) {
-    const OptionSet now = live("f2fs", "fastboot,data_flush");
-    for (const char* const property : {"fastboot", "data_flush"}) {
-        const RemountPlan plan = plan_remount("f2fs", now, std::vector<WantedValue>{{property, "off", ""}}, facts());
-        EXPECT_EQ(plan.next_mount.count(property), 1U) << property;
-    }
-    MountFacts old = facts();
-    old.kernel = KernelVersion{6, 1};
-    const std::vector<WantedValue> barrier{{"barrier", "on", ""}};
-    EXPECT_EQ(plan_remount("f2fs", live("f2fs", "nobarrier"), barrier, old).next_mount.count("barrier"), 1U);
-    EXPECT_EQ(plan_remount("f2fs", live("f2fs", "nobarrier"), barrier, facts()).next_mount.count("barrier"), 0U);
 }
 
 TEST(MountRemount, SideEffectsAreTold) {

@@ -16,9 +16,9 @@ inline void put_image(MemoryHost& host, const std::string& path, const std::map<
     for (const auto* member :
          {"conf/initramfs.conf", "cryptroot/crypttab", "buildconfig", "config", "usr/lib/dracut/build-parameter.txt",
           "lib/dracut/build-parameter.txt", "scripts/local-top/cryptroot", "hooks/encrypt",
-          "usr/lib/systemd/system/cryptsetup.target", "usr/lib/systemd/systemd-cryptsetup", "usr/bin/systemd-cryptsetup",
-          "lib/systemd/systemd-cryptsetup", "usr/sbin/cryptroot-ask", "sbin/cryptroot-ask", "etc/crypttab",
-          "etc/cmdline.d/90crypt.conf", "etc/cmdline.d/20-crypt.conf"}) {
+          "usr/lib/systemd/system/cryptsetup.target", "usr/lib/systemd/systemd-cryptsetup",
+          "usr/bin/systemd-cryptsetup", "lib/systemd/systemd-cryptsetup", "usr/sbin/cryptroot-ask",
+          "sbin/cryptroot-ask", "etc/crypttab", "etc/cmdline.d/90crypt.conf", "etc/cmdline.d/20-crypt.conf"}) {
         host.refuse({QueryKind::image_member, {path, member}}, ENOENT);
     }
     for (const auto& [member, bytes] : members) host.put({QueryKind::image_member, {path, member}}, {bytes, "", {}});

@@ -93,7 +93,8 @@ TEST(CryptOptions, TheLastCryptdeviceCounts) {
 
 TEST(CryptOptions, AnyCommandLineIsSurvived) {
     EXPECT_TRUE(rc::check("any text", [](const std::string& text) {
-        const auto placed = place_arguments("rd.luks.options=" + text + " luks.name=" + text + " cryptdevice=" + text, {}, 0);
+        const auto placed =
+            place_arguments("rd.luks.options=" + text + " luks.name=" + text + " cryptdevice=" + text, {}, 0);
         static_cast<void>(read_luks_arguments(placed, true));
         static_cast<void>(read_cryptdevice(placed));
         for (const auto& argument : placed) static_cast<void>(words_of_luks_options(argument));

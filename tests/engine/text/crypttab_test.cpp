@@ -71,9 +71,7 @@ TEST(Crypttab, TheFirstOfTwoLinesWithOneNameCounts) {
 }
 
 TEST(Crypttab, RandomKeysAreKnownByTheirDeviceOrByWhatTheyAreFor) {
-    const auto is_random = [](const std::string& line) {
-        return parse_crypttab(line).entries.at(0).has_random_key();
-    };
+    const auto is_random = [](const std::string& line) { return parse_crypttab(line).entries.at(0).has_random_key(); };
     EXPECT_TRUE(is_random("s /dev/sda2 /dev/urandom swap,cipher=aes-xts-plain64,size=512"));
     EXPECT_TRUE(is_random("s /dev/sda2 /dev/random plain"));
     EXPECT_TRUE(is_random("t /dev/sda2 /dev/urandom tmp=ext4"));

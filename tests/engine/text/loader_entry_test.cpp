@@ -11,8 +11,9 @@ namespace {
 
 TEST(LoaderEntry, KeysAndValuesAreSplitByBlanks) {
     const auto entry = parse_loader_entry(
-        "arch.conf", "# mine\ntitle   Arch Linux\nlinux\t/vmlinuz-linux\ninitrd /amd-ucode.img\ninitrd /initramfs-linux.img\n"
-                     "options root=/dev/mapper/root \noptions rw  quiet\n");
+        "arch.conf",
+        "# mine\ntitle   Arch Linux\nlinux\t/vmlinuz-linux\ninitrd /amd-ucode.img\ninitrd /initramfs-linux.img\n"
+        "options root=/dev/mapper/root \noptions rw  quiet\n");
     EXPECT_EQ(entry.id, "arch");
     EXPECT_EQ(entry.title, "Arch Linux");
     EXPECT_EQ(entry.linux_path, "/vmlinuz-linux");

@@ -67,7 +67,8 @@ TEST(ShellAssignments, EscapesAreUndoneAndToldApart) {
 
 TEST(ShellAssignments, WhatDependsOnMoreThanTextIsUnknown) {
     const auto all = read(
-        "A=\"$(cat /proc/cmdline)\"\nB=`uname`\nif [ -f x ]; then\n C=1\nfi\nD=2\n[ -f y ] && E=1\nF=${D:-x}\nG=\"$A\"\n");
+        "A=\"$(cat /proc/cmdline)\"\nB=`uname`\nif [ -f x ]; then\n C=1\nfi\nD=2\n[ -f y ] && "
+        "E=1\nF=${D:-x}\nG=\"$A\"\n");
     for (const auto* name : {"A", "B", "C", "E", "F", "G"}) EXPECT_EQ(value(all, name), "(unknown)") << name;
     EXPECT_EQ(value(all, "D"), "2");
     EXPECT_NE(all.find("C")->unknown.find("/etc/default/grub:4"), std::string::npos);

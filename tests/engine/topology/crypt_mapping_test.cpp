@@ -46,7 +46,8 @@ struct Looked {
 
 void put_debian(MemoryHost& host, const std::string& tab, const std::string& in_image) {
     put_grub(host, "root=/dev/mapper/root ro", "/boot/initrd.img");
-    put_image(host, "/boot/initrd.img", {{"conf/initramfs.conf", ""}, {"scripts/local-top/cryptroot", "#!"}, {"cryptroot/crypttab", in_image}});
+    put_image(host, "/boot/initrd.img",
+              {{"conf/initramfs.conf", ""}, {"scripts/local-top/cryptroot", "#!"}, {"cryptroot/crypttab", in_image}});
     host.put_file("/etc/crypttab", tab);
     host.put_link(std::string("/dev/disk/by-uuid/") + uuid, "../../sda2");
 }
@@ -158,7 +159,8 @@ TEST(CryptMapping, ArchsHookReadsTheCommandLineAlone) {
     MemoryHost host;
     put_grub(host, std::string("cryptdevice=UUID=") + uuid + ":lvm root=/dev/x", "/boot/initramfs.img");
     put_image(host, "/boot/initramfs.img", {{"hooks/encrypt", "#!"}, {"config", ""}});
-    host.put_file("/etc/default/grub", std::string("GRUB_CMDLINE_LINUX=\"cryptdevice=UUID=") + uuid + ":lvm:allow-discards\"\n");
+    host.put_file("/etc/default/grub",
+                  std::string("GRUB_CMDLINE_LINUX=\"cryptdevice=UUID=") + uuid + ":lvm:allow-discards\"\n");
     host.put_file("/etc/crypttab", line("luks,discard", "lvm"));
     host.put_link(std::string("/dev/disk/by-uuid/") + uuid, "../../sda2");
     put_luks(host, "/dev/sda2", "version=1\n");
@@ -189,7 +191,8 @@ TEST(CryptMapping, RandomKeysAreSeenAndTheirHeaderNeverAskedFor) {
 TEST(CryptMapping, AnOpenMappingThatNoFileNamesIsKnown) {
     MemoryHost host;
     put_disk(host, "sda", "8:0", "1000");
-    put_mapping(host, "dm-0", "254:0", "mine", "CRYPT-LUKS2-61717211157533da749b0a49955605c0-mine", "sda", "0", "target=crypt\nflags=\n");
+    put_mapping(host, "dm-0", "254:0", "mine", "CRYPT-LUKS2-61717211157533da749b0a49955605c0-mine", "sda", "0",
+                "target=crypt\nflags=\n");
     put_luks(host, "/dev/sda", "version=2\nflags=\nuuid=61717211-1575-33da-749b-0a49955605c0\n");
     host.put_file("/proc/self/mountinfo", "25 1 0:5 / / rw - tmpfs none rw\n");
     const Looked it(host);
@@ -202,7 +205,8 @@ TEST(CryptMapping, AnOpenMappingThatNoFileNamesIsKnown) {
 TEST(CryptMapping, TheHeaderOfAnotherVolumeIsNotTaken) {
     MemoryHost host;
     put_disk(host, "sda", "8:0", "1000");
-    put_mapping(host, "dm-0", "254:0", "mine", "CRYPT-LUKS2-61717211157533da749b0a49955605c0-mine", "sda", "0", "target=crypt\nflags=\n");
+    put_mapping(host, "dm-0", "254:0", "mine", "CRYPT-LUKS2-61717211157533da749b0a49955605c0-mine", "sda", "0",
+                "target=crypt\nflags=\n");
     put_luks(host, "/dev/sda", "version=2\nflags=allow-discards\nuuid=00000000-1575-33da-749b-0a49955605c0\n");
     EXPECT_NE(Looked(host).persisted("mine").find("another volume"), std::string::npos);
     host.refuse({QueryKind::luks, {"/dev/sda"}}, EINVAL);
@@ -220,15 +224,16 @@ TEST(CryptMapping, ADetachedHeaderIsWhereItsLineSays) {
 }
 
 TEST(CryptMapping, GarbageIsSurvived) {
-    EXPECT_TRUE(rc::check("any files", [](const std::string& tab, const std::string& arguments, const std::string& facts) {
-        MemoryHost host;
-        put_systemd(host, tab, tab, arguments + " rd.luks.name=" + arguments);
-        put_luks(host, "/dev/sda2", facts);
-        const Looked it(host);
-        for (const auto& mapping : it.mappings.all()) {
-            static_cast<void>(flag_of(mapping.persisted, it.mappings.header_of(mapping), "allow-discards"));
-        }
-    }));
+    EXPECT_TRUE(
+        rc::check("any files", [](const std::string& tab, const std::string& arguments, const std::string& facts) {
+            MemoryHost host;
+            put_systemd(host, tab, tab, arguments + " rd.luks.name=" + arguments);
+            put_luks(host, "/dev/sda2", facts);
+            const Looked it(host);
+            for (const auto& mapping : it.mappings.all()) {
+                static_cast<void>(flag_of(mapping.persisted, it.mappings.header_of(mapping), "allow-discards"));
+            }
+        }));
 }
 
 }  // namespace

@@ -194,6 +194,16 @@ def storpol_layer(release, source):
     return cached("storpol", release, digest, make) / "storpol.tar.gz"
 
 
+def binary_layer(binary):
+    """storpol.tar.gz of a program that was built elsewhere: for quick turns on the release that it was built on."""
+    installed = CACHE / "binary"
+    remove(installed)
+    (installed / "usr/sbin").mkdir(parents=True)
+    run(["strip", "-o", installed / "usr/sbin/storpol", binary], 60)
+    run(["tar", "-C", installed, "--owner=0", "--group=0", "-czf", CACHE / "binary.tar.gz", "usr"], 60)
+    return CACHE / "binary.tar.gz"
+
+
 def copy_source(origin, target):
     """The files the build reads. What did not change keeps its time, so that Ninja and ccache do little."""
     wanted = set()
