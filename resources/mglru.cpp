@@ -83,9 +83,15 @@ Reading read_live(const Attribute& attribute, Host& host) {
     return reading;
 }
 
+struct PlacedWrite {
+    std::string name;   // of the file, which gives it its place in the order
+    std::string where;  // FILE:LINE
+    TmpfilesWrite write;
+};
+
 // Every line for one path, the one that is applied first.
 struct Lines {
-    std::vector<std::pair<std::string, TmpfilesWrite>> lines;  // FILE:LINE
+    std::vector<PlacedWrite> lines;
     std::string unreadable;
 };
 
@@ -103,7 +109,8 @@ Lines lines_for(const std::string& path, Host& host) {
         }
         for (auto& write : parse_tmpfiles_writes(text->bytes)) {
             if (!glob_match(write.path, path)) continue;
-            found.lines.emplace_back(text->path + ":" + std::to_string(write.line), std::move(write));
+            auto where = text->path + ":" + std::to_string(write.line);
+            found.lines.push_back({name, std::move(where), std::move(write)});
         }
     }
     return found;
@@ -123,9 +130,9 @@ Reading read_persisted(const Attribute& attribute, Host& host) {
         reading.state = Unset{by_itself, by_itself ? "kernel default" : ""};
         return reading;
     }
-    const auto& [where, first] = found.lines.front();
-    reading.source = where;
-    for (std::size_t at = 1; at < found.lines.size(); ++at) reading.shadows.push_back(found.lines[at].first);
+    const auto& first = found.lines.front().write;
+    reading.source = found.lines.front().where;
+    for (std::size_t at = 1; at < found.lines.size(); ++at) reading.shadows.push_back(found.lines[at].where);
     const auto value = first.argument ? value_of(attribute, *first.argument) : std::nullopt;
     if (value) {
         reading.state = Found{*value, first.written};
@@ -200,6 +207,16 @@ class MglruResource final : public Resource {
         for (const auto& difference : differences) {
             const auto& attribute = attribute_of(*difference.setting);
             const auto text = text_to_write(attribute, difference.wanted());
+            if (difference.plane == Plane::persisted) {
+                const auto winner = read_before_ours(attribute, host);
+                if (!winner.empty()) {
+                    remedy.gaps.push_back(
+                        {{difference.setting->address, difference.plane},
+                         std::nullopt,
+                         "overridden by " + winner + ", whose name sorts before ours: the first line wins"});
+                    continue;
+                }
+            }
             Action action;
             action.serves = {{difference.setting->address, difference.plane}};
             if (difference.plane == Plane::live) {
@@ -234,6 +251,13 @@ class MglruResource final : public Resource {
     }
 
   private:
+    // A line of somebody else's that is applied before ours would be, as FILE:LINE.
+    static std::string read_before_ours(const Attribute& attribute, Host& host) {
+        const std::string own_name(own_file.substr(own_file.rfind('/') + 1));
+        const auto found = lines_for(attribute.path(), host);
+        return !found.lines.empty() && found.lines.front().name < own_name ? found.lines.front().where : std::string();
+    }
+
     // The kernel keeps the time in jiffies: it rounds up to a multiple of 4 or 10 ms.
     static Condition wanted_of(const Attribute& attribute, const std::string& text) {
         if (attribute.property == "enabled") return Is{Value{std::string(text == "true" ? "on" : "off")}};

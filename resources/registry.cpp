@@ -4,6 +4,7 @@
 #include "resources/block/block.h"
 #include "resources/discard_path.h"
 #include "resources/dm_crypt/dm_crypt.h"
+#include "resources/fstrim/fstrim.h"
 #include "resources/lvm.h"
 #include "resources/md_raid.h"
 #include "resources/mglru.h"
@@ -17,6 +18,7 @@ Resources make_resources() {
     all.push_back(make_block_resource());
     all.push_back(make_discard_path_resource());
     all.push_back(make_dm_crypt_resource());
+    all.push_back(make_fstrim_resource());
     all.push_back(make_lvm_resource());
     all.push_back(make_md_raid_resource());
     all.push_back(make_mglru_resource());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/topology/block_device.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 
@@ -102,6 +103,14 @@ std::optional<std::string> queue_attribute(Host& host, const BlockDevice& device
     const auto text = host.read_file("/sys/block/" + device.disk + "/queue/" + std::string(name));
     if (!text) return std::nullopt;
     return std::string(trim(*text));
+}
+
+std::uint64_t writable_discard_limit(std::uint64_t limit, std::uint64_t granularity) {
+    constexpr std::uint64_t most = UINT32_MAX;
+    if (granularity == 0 || granularity > most) return 0;
+    const auto capped = std::min(limit, most);
+    const auto above = (capped + granularity - 1) / granularity * granularity;
+    return above <= most ? above : capped / granularity * granularity;
 }
 
 std::string display_name(Host& host, const BlockDevice& device) {

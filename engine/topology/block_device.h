@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,6 +38,12 @@ std::vector<BlockDevice> list_disks(Host& host);
 
 // "sda": the attribute file /sys/block/sda/queue/NAME of the disk below; none when it is missing or cannot be read.
 std::optional<std::string> queue_attribute(Host& host, const BlockDevice& device, std::string_view name);
+
+// What may be written to queue/discard_max_bytes for a limit to be about as before: a multiple of the granularity
+// within 32 bits, the next higher one where there is one, as the kernel cuts that back to what the device can do
+// (block/blk-sysfs.c). A driver's own limit need be no such multiple. 0 where the granularity is 0: then nothing may be
+// written, which newer kernels make of a limit of 0 (seen with Linux 6.18).
+std::uint64_t writable_discard_limit(std::uint64_t limit, std::uint64_t granularity);
 
 // The name people know it by, and addresses use: the mapping name of a dm device, the array name of an md one, else
 // `name`.

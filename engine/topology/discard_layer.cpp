@@ -290,9 +290,12 @@ DiscardHop look_at_layer(const Layer& layer, std::span<const DiscardHop> below, 
     const bool capped = hop.max_bytes == 0U && hop.max_hw_bytes.value_or(0) > 0;
     if (capped) {
         const auto file = "/sys/block/" + layer.device.disk + "/queue/discard_max_bytes";
+        const auto value = writable_discard_limit(*hop.max_hw_bytes, hop.granularity.value_or(0));
+        const auto way = value == 0
+                             ? "this kernel takes no other value back before the device is probed anew (a reboot)"
+                             : "write " + std::to_string(value) + " to " + file;
         block(hop, "somebody wrote 0 to its discard_max_bytes; the device itself takes discards",
-              "write " + std::to_string(*hop.max_hw_bytes) + " to " + file +
-                  ", and look for the udev rule that writes 0");
+              way + "; look for the udev rule that writes 0");
         hop.decided_by = file;
     }
     if (!layer.unknown.empty() && hop.blocks.empty() && hop.passes == Passes::yes) cannot_tell(hop, layer.unknown);

@@ -125,6 +125,7 @@ class Planner {
         if (target.attribute->key == "scheduler") {
             action.undo = undo_of_scheduler(*target.disk, *path);
         } else {
+            if (target.attribute->key == "discard-max") action.undo = undo_of_discard_max(*target.disk, *path);
             // A new scheduler resets nr_requests, so it comes first.
             action.reads = {target.disk->device.sysfs + "/queue/scheduler"};
         }
@@ -142,6 +143,17 @@ class Planner {
         if (const auto requests = host_.read_file(requests_path))
             undo.emplace_back(WriteAttribute{requests_path, std::string(trim(*requests))});
         return undo;
+    }
+
+    // The limit that a driver sets may be none that can be written.
+    std::vector<Step> undo_of_discard_max(const Disk& disk, const std::string& path) const {
+        const auto text = host_.read_file(path);
+        const auto old = text ? parse_int(trim(*text)) : std::nullopt;
+        const auto unit_text = queue_attribute(host_, disk.device, "discard_granularity");
+        const auto unit = unit_text ? parse_int(*unit_text) : std::nullopt;
+        if (!old || !unit || *old <= 0 || *unit <= 0) return {};
+        const auto value = writable_discard_limit(static_cast<std::uint64_t>(*old), static_cast<std::uint64_t>(*unit));
+        return {WriteAttribute{path, std::to_string(value)}};
     }
 
     void write_rules(const std::vector<const Difference*>& differences) {

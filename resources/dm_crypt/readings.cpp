@@ -5,6 +5,7 @@
 
 #include "engine/base/text.h"
 #include "engine/host/host.h"
+#include "engine/topology/discard_layer.h"
 #include "engine/topology/topology.h"
 
 namespace storpol {
@@ -20,7 +21,8 @@ std::string value_in(const std::map<std::string, std::string>& facts, const char
 }
 
 bool is_follower(const Layer& layer) {
-    return layer.is_dm() && (layer.kind == LayerKind::linear || layer.kind == LayerKind::striped);
+    return layer.is_dm() &&
+           (layer.kind == LayerKind::linear || layer.kind == LayerKind::striped || layer.kind == LayerKind::thin_pool);
 }
 
 // Above `layer`, each once, lower ones first: the walk down from the top is turned around.
@@ -46,6 +48,27 @@ bool all_below_take(Host& host, const Layer& layer, const std::set<const Layer*>
     });
 }
 
+bool has_word(std::string_view list, std::string_view word) {
+    const auto words = split(list, ',');
+    return std::ranges::find(words, word) != words.end();
+}
+
+// A thin pool judges anew whether it can pass discards down when its table is loaded (drivers/md/dm-thin.c,
+// pool_io_hints): its table says what it was asked for, its status what came of that.
+bool is_stale_pool(Host& host, const Layer& pool, const std::set<const Layer*>& will) {
+    const auto table = host.dm_table(pool.name);
+    const auto status = host.dm_status(pool.name);
+    if (!table || !status) return false;
+    const auto asked = value_in(*table, "features");
+    const auto in_effect = value_in(*status, "features");
+    const bool wants = !has_word(asked, "no_discard_passdown") && !has_word(asked, "ignore_discard");
+    const auto data = data_layers(pool, host);
+    const bool can = std::ranges::all_of(data, [&](const Layer* below) {
+        return will.contains(below) || (will.empty() ? false : takes_discards(host, *below).value_or(false));
+    });
+    return has_word(in_effect, "discard_passdown") != (wants && can);
+}
+
 // A flag that nothing sets is off: dm-crypt's own default (kernel drivers/md/dm-crypt.c).
 Reading reading_of(const FlagAnswer& answer, const CryptProperty& property, const CryptOpening& opening) {
     Reading reading;
@@ -56,8 +79,8 @@ Reading reading_of(const FlagAnswer& answer, const CryptProperty& property, cons
     } else if (*answer.is_on) {
         reading.state = Found{value_of(property, true), {}};
     } else {
-        const auto by = opening.by.empty() ? std::string("dm-crypt") : opening.by;
-        reading.state = Unset{value_of(property, false), "default of " + by};
+        const auto by = opening.by.empty() ? std::string() : "; opened by " + opening.by;
+        reading.state = Unset{value_of(property, false), "dm-crypt default" + by};
     }
     return reading;
 }
@@ -104,6 +127,10 @@ std::vector<const Layer*> stale_followers(const Topology& topology, Host& host, 
     std::set<const Layer*> will;  // what takes discards once it is loaded anew
     if (passes) will.insert(&mapping);
     for (const auto* layer : followers_of(topology, host, mapping)) {
+        if (layer->kind == LayerKind::thin_pool) {
+            if (is_stale_pool(host, *layer, will)) stale.push_back(layer);
+            continue;
+        }
         const auto now = takes_discards(host, *layer);
         const bool then = passes && all_below_take(host, *layer, will);
         if (then) will.insert(layer);

@@ -105,7 +105,9 @@ void take(TrimCommand& command, const Option& option, std::string_view value) {
 void parse_options(TrimCommand& command, const std::vector<std::string>& words) {
     for (std::size_t at = 1; at < words.size(); ++at) {
         const std::string_view word = words[at];
-        const auto value_behind = [&]() -> std::string_view { return at + 1 < words.size() ? words[++at] : ""; };
+        const auto value_behind = [&]() {
+            return at + 1 < words.size() ? std::string_view(words[++at]) : std::string_view();
+        };
         if (word.starts_with("--")) {
             const auto equals = word.find('=');
             const auto* option = by_word(word.substr(2, equals == std::string_view::npos ? equals : equals - 2));

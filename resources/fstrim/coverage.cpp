@@ -9,6 +9,7 @@
 #include "engine/host/host.h"
 #include "engine/topology/block_device.h"
 #include "engine/topology/topology.h"
+#include "resources/mount/trimmed.h"
 
 namespace storpol {
 namespace {
@@ -111,6 +112,12 @@ int rank_of(Coverage::Cause cause) {
 }
 
 }  // namespace
+
+std::string trim_name(const ManagedFilesystem& filesystem, const Topology& topology) {
+    const auto* superblock = superblock_of(filesystem, topology);
+    if (superblock == nullptr || superblock->mounts.empty()) return filesystem.target();
+    return topology.mounts()->mounts()[superblock->mounts.front()].target;
+}
 
 CoverageFinder::CoverageFinder(const FstrimUnits& units, const Topology& topology, Host& host)
     : units_(units), topology_(topology), host_(host), inventory_(mount_inventory(topology, host)) {

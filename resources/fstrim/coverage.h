@@ -39,6 +39,10 @@ struct Coverage {
     bool is_covered() const { return cause == Cause::none && unknown.empty(); }
 };
 
+// What addresses the filesystem here: the shortest of all mounts of it that a path reaches, also of those that show a
+// piece of it, as any of them trims the whole.
+std::string trim_name(const ManagedFilesystem& filesystem, const Topology& topology);
+
 class CoverageFinder {
   public:
     CoverageFinder(const FstrimUnits& units, const Topology& topology, Host& host);

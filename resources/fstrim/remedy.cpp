@@ -57,7 +57,7 @@ class Making {
           live_(read_fstrim_live(host)),
           coverage_(units_, topology, host) {
         for (const auto& filesystem : mount_inventory(topology, host).filesystems)
-            by_address_.emplace(coverage_address(filesystem.target()), &filesystem);
+            by_address_.emplace(coverage_address(trim_name(filesystem, topology)), &filesystem);
     }
 
     Remedy make() {

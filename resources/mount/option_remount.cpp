@@ -87,7 +87,9 @@ void repeat_all(RemountPlan& plan,
     std::vector<SuperParameter> repeated;
     for (const auto& entry : live.settings) {
         const PropertySpec* const spec = find_property(fstype, entry.first);
-        if (spec == nullptr || spec->scope == Scope::per_mount || entry.second.origin != Origin::shown) continue;
+        if (spec == nullptr || spec->scope == Scope::per_mount) continue;
+        // Not shown is as by default, or off where the kernel has no word for off (flush_merge).
+        if (entry.second.origin != Origin::shown && spec->hidden == spec->default_value) continue;
         if (entry.first == "ro" || names(plan.super, fstype, entry.first)) continue;
         if (const auto word = word_for(fstype, entry.first, entry.second.value, kernel))
             repeated.push_back(parameter_of(*word));

@@ -92,7 +92,8 @@ constexpr PropertySpec properties[] = {
     by(fixed("discard_unit", "block", AtRemount::refused), DefaultFrom::device, Shown::when_changed),
     always("background_gc", "on", AtRemount::yes),
     always("gc_merge", "off", AtRemount::yes),
-    always("flush_merge", "on", AtRemount::yes),
+    // No kernel prints a word for its being off.
+    hiding(by(fixed("flush_merge", "on", AtRemount::yes), DefaultFrom::constant, Shown::when_on), "off"),
     always("barrier", "on", AtRemount::yes),
     plain("fastboot", AtRemount::only_on),
     always("extent_cache", "on", AtRemount::refused),

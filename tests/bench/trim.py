@@ -23,6 +23,7 @@ import subprocess
 import sys
 import time
 
+RUNS = ("fstrim-idle", "storpol-idle", "fstrim-busy", "storpol-busy")
 SMALL_ENV = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
 
 
@@ -193,14 +194,14 @@ def run_once(arguments, golden, name):
         disk.close()
 
 
-def line_of(name, result):
+def line_of(name, result, verbose):
     text = f"  {name:13} {result['seconds']:7.2f} s  {result['discards']:6} discards  {result['freed']:5} MiB freed"
     if "during" in result:
         before, during = result["before"], result["during"]
         text += (f"  writer: IOPS {before['iops']:.0f} -> {during['iops']:.0f}, "
                  f"p99 {before['p99']:.2f} -> {during['p99']:.2f} ms (x{during['p99'] / before['p99']:.2f}), "
                  f"max {before['max']:.0f} -> {during['max']:.0f} ms")
-    return text
+    return "\n      ".join([text, *(result["says"] if verbose else [])])
 
 
 def ratios(results):
@@ -229,6 +230,8 @@ def main():
     parser.add_argument("--gib", type=float, default=3)
     parser.add_argument("--fstype", choices=["ext4", "xfs"], default="ext4")
     parser.add_argument("--work", default="/var/tmp/storpol-bench-trim")
+    parser.add_argument("--only", help="one run, such as storpol-busy, and no ratios")
+    parser.add_argument("--verbose", action="store_true", help="what the tools say too")
     parser.add_argument("--json")
     arguments = parser.parse_args()
     if os.geteuid() != 0:
@@ -239,20 +242,23 @@ def main():
     run("mount", "--make-rprivate", "/")
     for directory in ("/var/lib/storpol", "/run/storpol"):
         os.makedirs(directory, exist_ok=True)
-        run("mount", "-t", "tmpfs", "none", directory)
+        run("mount", "-t", "tmpfs", "-o", "mode=755", "none", directory)
     os.makedirs(arguments.work, exist_ok=True)
     golden = make_golden(arguments.work, arguments.fstype, arguments.gib)
     rounds, table = [], []
     for number in range(1, arguments.rounds + 1):
         print(f"round {number} of {arguments.rounds}, load {os.getloadavg()[0]:.1f}", flush=True)
         results = {}
-        for name in ("fstrim-idle", "storpol-idle", "fstrim-busy", "storpol-busy"):
+        for name in [arguments.only] if arguments.only else RUNS:
             results[name] = run_once(arguments, golden, name)
-            print(line_of(name, results[name]), flush=True)
+            print(line_of(name, results[name], arguments.verbose), flush=True)
         rounds.append(results)
-        table.append(ratios(results))
+        if not arguments.only:
+            table.append(ratios(results))
+    if arguments.only:
+        return
     print("ratios: each round, then the median")
-    for what in table[0]:
+    for what in table[0] if table else []:
         values = [row[what] for row in table]
         print(f"  {what}: {'  '.join(f'{value:.2f}' for value in values)}   median {statistics.median(values):.2f}")
     if arguments.json:

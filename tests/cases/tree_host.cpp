@@ -15,6 +15,8 @@
 #include "engine/base/text.h"
 #include "engine/host/initramfs.h"
 #include "engine/reconcile/clock.h"
+#include "engine/text/time_span.h"
+#include "resources/fstrim/units.h"
 
 namespace storpol::cases {
 namespace {
@@ -111,9 +113,7 @@ Answer refused(int code, const std::string& path) {
 
 class TreeHost final : public Host {
   public:
-    explicit TreeHost(const CaseTree& tree) : tree_(tree) {
-        if (auto root = make_root_host(tree.path())) unit_files_ = std::move(*root);
-    }
+    explicit TreeHost(const CaseTree& tree) : tree_(tree) {}
 
   private:
     Answer do_ask(const Query& query) override {
@@ -132,8 +132,7 @@ class TreeHost final : public Host {
             case QueryKind::program_exists:
                 return program(path);
             case QueryKind::unit:
-                if (unit_files_) return unit_files_->ask(query);
-                break;
+                return unit_of(path);
             case QueryKind::image_member:
                 return image_member(path, query.args.at(1));
             case QueryKind::now:
@@ -195,6 +194,41 @@ class TreeHost final : public Host {
         return Answer{text, *resolved, {}};
     }
 
+    // A unit as the files of the tree make it, in the manager's terms; its state no file tells.
+    Answer unit_of(const std::string& name) {
+        const auto unit = read_effective_unit(*this, name);
+        if (!unit.is_there()) return refused(fail(ErrorKind::not_captured, "the tree has no such unit", name).value());
+        std::map<std::string, std::string> properties{{"LoadState", "loaded"}, {"FragmentPath", unit.fragment}};
+        const auto append = [&properties](const std::string& key, const std::string& text) {
+            auto& value = properties[key];
+            value += (value.empty() ? "" : " ; ") + text;
+        };
+        const auto copy = [&](const char* section, const char* key, const char* by_default) {
+            const auto line = unit.last(section, key);
+            properties[key] = line ? line->value : std::string(by_default);
+        };
+        for (const auto& line : unit.conditions()) append("Conditions", line.key + "=" + line.value);
+        if (name.ends_with(".timer")) {
+            properties.insert({{"TimersCalendar", ""}, {"TimersMonotonic", ""}});
+            copy("Timer", "Persistent", "no");
+            const auto delay = unit.last("Timer", "RandomizedDelaySec");
+            const auto span = parse_time_span(delay ? delay->value : "0");
+            properties["RandomizedDelayUSec"] = std::to_string(span ? span->count() : 0);
+            for (const auto& line : unit.triggers()) {
+                const auto every = parse_time_span(line.value);
+                if (line.key == "OnCalendar") append("TimersCalendar", "OnCalendar=" + line.value);
+                if (line.key == "OnBootSec" && every)
+                    append("TimersMonotonic", "OnBootUSec=" + std::to_string(every->count()));
+            }
+        }
+        if (name.ends_with(".service")) {
+            copy("Service", "Nice", "0");
+            copy("Service", "IOSchedulingClass", "2");
+            for (const auto& line : unit.list("Service", "ExecStart")) append("ExecStart", line.value);
+        }
+        return Answer{render_properties(properties), {}, {}};
+    }
+
     Answer program(const std::string& path) const {
         const auto resolved = tree_.resolve(path);
         if (!resolved || *resolved == null_device) return Answer{"no", {}, {}};
@@ -215,7 +249,6 @@ class TreeHost final : public Host {
     }
 
     const CaseTree& tree_;
-    std::unique_ptr<Host> unit_files_;  // units as the files of the tree make them
 };
 
 // unit NAME Property=value ...: the values may be quoted. Read through the one parser of the text form.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cerrno>
 #include <functional>
 #include <map>
 #include <string>
@@ -52,6 +53,20 @@ inline void fill_deaf_disk(MemoryHost& host) {
     host.put_file("/sys/block/sda/stat", "1 0 8 1 2 0 16 1 0 2 2 0 0 0 0\n");
 }
 
+// A machine of its own files: no service manager answers, so what is persisted is all there is.
+inline void fill_fstrim(MemoryHost& host) {
+    fill_mounts(host);
+    host.put_file("/usr/lib/systemd/system/fstrim.timer",
+                  "[Unit]\nConditionVirtualization=!container\nConditionPathExists=/etc/no-such-file\n[Timer]\n"
+                  "OnCalendar=weekly\nOnBootSec=1h\nRandomizedDelaySec=100min\n[Install]\nWantedBy=timers.target\n");
+    host.put_file("/usr/lib/systemd/system/fstrim.service",
+                  "[Service]\nType=oneshot\nProtectSystem=strict\nExecStart=/sbin/fstrim --listed-in "
+                  "/etc/fstab:/proc/self/mountinfo --verbose --quiet-unsupported\n");
+    host.put_link("/etc/systemd/system/timers.target.wants/fstrim.timer", "/usr/lib/systemd/system/fstrim.timer");
+    host.refuse({QueryKind::unit, {"fstrim.timer"}}, ENOENT);
+    host.refuse({QueryKind::package, {"util-linux"}}, ENOENT);
+}
+
 inline void fill_lvm(MemoryHost& host) {
     host.put_file("/etc/lvm/lvm.conf", "devices {\n\tissue_discards = 1\n}\n");
 }
@@ -89,6 +104,10 @@ inline const std::map<std::string, Sample, std::less<>>& samples() {
     static const std::map<std::string, Sample, std::less<>> all{
         {"block", {"[[block]]\nmatch = { name = \"sda\" }\nscheduler = \"bfq\"\n", fill_disk}},
         {"discard-path", {"[discard]\nrequire-end-to-end = true\n", fill_deaf_disk, false}},
+        {"fstrim",
+         {"[fstrim]\nschedule = \"daily\"\ncatch-up = true\nboot-delay = \"5min\"\nrandom-delay = \"1h\"\n"
+          "io-class = \"idle\"\nnice = 10\nmin-extent = \"1MiB\"\non-battery = \"skip\"\n",
+          fill_fstrim}},
         {"lvm", {"[discard]\nlvm-issue-discards = false\n", fill_lvm}},
         {"md-raid", {"[discard]\nmd-raid456-discard = [\"ST1000DM*\"]\n", fill_md_raid}},
         {"dm-crypt", {"[discard]\ndm-crypt = \"block\"\n", fill_crypt}},

@@ -31,6 +31,20 @@ class BlockLab : public Lab {
     LoopDisk disk_{"none", "/tmp/storpol-lab-block-" + std::to_string(getpid())};
 };
 
+// Only multiples of the granularity can be written: the largest one, where that is what the driver had.
+TEST_F(BlockLab, ALimitThatNobodyMayWriteComesBackAsNearAsCanBe) {
+    const auto before = std::stoll(queue("discard_max_bytes"));
+    const auto unit = std::stoll(queue("discard_granularity"));
+    want("discard-max = \"1MiB\"\n");
+    const Ran apply = storpol({"apply", "--yes"});
+    EXPECT_EQ(apply.code, 0) << apply.all();
+    EXPECT_EQ(queue("discard_max_bytes"), "1048576\n");
+    const Ran back = storpol({"rollback", "--yes"});
+    EXPECT_EQ(back.code, 0) << back.all();
+    EXPECT_LE(std::stoll(queue("discard_max_bytes")), before);
+    EXPECT_GT(std::stoll(queue("discard_max_bytes")), before - unit);
+}
+
 TEST_F(BlockLab, ASchedulerAndItsQueueHoldAfterApplyAndGoBack) {
     const std::string scheduler = queue("scheduler");
     const std::string requests = queue("nr_requests");

@@ -229,6 +229,28 @@ TEST(DmCrypt, WhatLiesAboveIsLoadedAnewAfterTheRefresh) {
     EXPECT_EQ(std::get<ReloadTable>(reload->step).dm_uuid, "LVM-abc");
 }
 
+TEST(DmCrypt, AThinPoolAboveIsLoadedAfterItsDataVolume) {
+    MemoryHost host;
+    Machine machine;
+    machine.table = "allow_discards";
+    machine.header = "version=2\nflags=allow-discards\n";
+    machine.above = "0";
+    fill(host, machine);
+    host.put_file("/sys/block/dm-1/dm/name", "vg-pool_tdata\n");
+    host.put({QueryKind::dm_table, {"vg-pool_tdata"}}, {"target=linear\n", "", {}});
+    put_mapping(host, "dm-2", "254:2", "vg-pool-tpool", "LVM-abc-tpool", "dm-1", "0",
+                "target=thin-pool\nfeatures=\ndata=254:1\n");
+    host.put_link("/sys/block/dm-1/holders/dm-2", "../../dm-2");
+    host.put({QueryKind::dm_status, {"vg-pool-tpool"}}, {"features=no_discard_passdown\n", "", {}});
+    put_mapping(host, "dm-3", "254:3", "vg-thin", "LVM-def", "dm-2", "1000", "target=thin\n");
+    host.put_file("/proc/self/mountinfo", "25 1 254:3 / / rw,relatime - ext4 /dev/mapper/vg-thin rw\n");
+    EXPECT_EQ(verbs(run(allow, host)), (Words{"reload-table vg-pool_tdata now", "reload-table vg-pool-tpool now"}));
+    host.put_file("/sys/block/dm-1/queue/discard_max_bytes", "1000\n");
+    EXPECT_EQ(verbs(run(allow, host)), Words{"reload-table vg-pool-tpool now"});
+    host.put({QueryKind::dm_status, {"vg-pool-tpool"}}, {"features=discard_passdown\n", "", {}});
+    EXPECT_EQ(verbs(run(allow, host)), Words{});
+}
+
 TEST(DmCrypt, AStaleLayerAboveIsADifferenceOfItsOwn) {
     MemoryHost host;
     Machine machine;

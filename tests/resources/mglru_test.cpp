@@ -57,6 +57,14 @@ TEST(Mglru, FirstLineWinsOverAllDirectories) {
     EXPECT_EQ(it.source("mglru.min-ttl", Plane::persisted), "/usr/lib/tmpfiles.d/10-a.conf:1");
 }
 
+TEST(Mglru, NameThatSortsBeforeOursWins) {
+    auto host = machine();
+    host.put_file("/etc/tmpfiles.d/00-a.conf", "w /sys/kernel/mm/lru_gen/min_ttl_ms - - - - 5\n");
+    const auto it = run("min-ttl = \"1s\"\n", host);
+    EXPECT_EQ(it.cannot("mglru.min-ttl", Plane::persisted).substr(0, 41), "overridden by /etc/tmpfiles.d/00-a.conf:1");
+    EXPECT_TRUE(it.evaluation.plan.actions.empty());
+}
+
 TEST(Mglru, WhatALineWritesMayNotBeTold) {
     auto host = machine();
     host.put_file("/etc/tmpfiles.d/x.conf", "w /sys/kernel/mm/lru_gen/min_ttl_ms - - - - %b\n");

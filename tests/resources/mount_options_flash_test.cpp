@@ -62,6 +62,9 @@ TEST(MountOptionsFlash, AnF2fsIsToldEverythingAgain) {
     EXPECT_NE(std::find(words.begin(), words.end(), "background_gc=off"), words.end());
     EXPECT_NE(std::find(words.begin(), words.end(), "fsync_mode=strict"), words.end());
     EXPECT_EQ(std::find(words.begin(), words.end(), "nodiscard"), words.end());
+    // Not shown is off, and what is on by default comes back unless that is said.
+    EXPECT_EQ(value(live_options("f2fs", text, facts()), "flush_merge"), "off");
+    EXPECT_NE(std::find(words.begin(), words.end(), "noflush_merge"), words.end());
 }
 
 TEST(MountOptionsFlash, AnF2fsKeepsWhatNoSettingStandsFor) {

@@ -38,11 +38,13 @@ int answer(sd_bus_message* message, void*, sd_bus_error*) {
     const bool is_right =
         std::strcmp(sd_bus_message_get_path(message), "/org/freedesktop/systemd1/unit/fstrim_2etimer") == 0;
     const int code = sd_bus_reply_method_return(
-        message, "a{sv}", 9, "Id", "s", is_right ? "fstrim.timer" : "wrong.path", "ActiveState", "s", "active",
+        message, "a{sv}", 11, "Id", "s", is_right ? "fstrim.timer" : "wrong.path", "ActiveState", "s", "active",
         "NeedDaemonReload", "b", 0, "DropInPaths", "as", 2, "/etc/a.conf", "/etc/b.conf", "LastTriggerUSec", "t",
         UINT64_C(1764374400000000), "NextElapseUSecRealtime", "t", UINT64_C(0), "AccuracyUSec", "t",
-        UINT64_C(3600000000), "TimersCalendar", "a(sst)", 1, "OnCalendar", "weekly", UINT64_C(1), "NotAsked", "a{ss}",
-        1, "a", "b");
+        UINT64_C(3600000000), "TimersCalendar", "a(sst)", 1, "OnCalendar", "weekly", UINT64_C(1), "ExecStart",
+        "a(sasbttttuii)", 1, "/sbin/fstrim", 2, "/sbin/fstrim", "--verbose", 0, UINT64_C(1), UINT64_C(2), UINT64_C(3),
+        UINT64_C(4), 5U, 1, 0, "Conditions", "a(sbbsi)", 1, "ConditionPathExists", 0, 1, "/etc/initrd-release", 1,
+        "NotAsked", "a{ss}", 1, "a", "b");
     return code < 0 ? -1 : 1;
 }
 
@@ -81,7 +83,9 @@ TEST(UnitQuery, PropertiesAsLines) {
                                                       {"LastTriggerUSec", "2025-11-29T00:00:00Z"},
                                                       {"NextElapseUSecRealtime", ""},
                                                       {"AccuracyUSec", "3600000000"},
-                                                      {"TimersCalendar", "OnCalendar=weekly"}}));
+                                                      {"TimersCalendar", "OnCalendar=weekly"},
+                                                      {"ExecStart", "/sbin/fstrim --verbose"},
+                                                      {"Conditions", "ConditionPathExists=!/etc/initrd-release"}}));
         EXPECT_FALSE(units.answer(timer).refusal);
         EXPECT_EQ(units.reload(), 0);
     }

@@ -156,7 +156,7 @@ class Guest:
         scsi = ["-device", "virtio-scsi-pci,id=scsi"] if any(drive.kind == "scsi" for drive in self.drives) else []
         cmdline = f"{self.cmdline} console=ttyS0 panic=-1 mitigations=off systemd.show_status=false"
         return [
-            *DIES_WITH_US, "qemu-system-x86_64", "-machine", f"q35,accel={self.accel}",
+            *DIES_WITH_US, "qemu-system-x86_64", "-machine", f"q35,sata=off,smbus=off,accel={self.accel}",
             "-cpu", "max,la57=off,svm=off", "-m", "1024", "-smp", "2",
             "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
             "-kernel", str(self.folder / "vmlinuz"), "-initrd", str(self.folder / "initrd.img"), "-append", cmdline,

@@ -14,6 +14,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 LIMIT = 4 << 20  # of each output, so that a runaway command cannot fill the host's memory
 
@@ -45,8 +46,25 @@ def answer(request):
     return run(request)
 
 
+def wait_for(holds, seconds, what):
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            print(f"storpol-lab: {what} did not come within {seconds} s", flush=True)
+            return
+        time.sleep(1)
+
+
+def has_booted():
+    """Asked again and again: what `systemctl is-system-running --wait` waits for can be over before it listens."""
+    state = subprocess.run(["systemctl", "is-system-running"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return state.stdout.strip() in (b"running", b"degraded", b"maintenance")
+
+
 def main():
     os.environ.update(LC_ALL="C.UTF-8", HOME="/root", PATH="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin")
+    # No condition of the unit: it can be looked at before udev has made the link.
+    wait_for(lambda: os.path.exists(sys.argv[1]), 240, sys.argv[1])
     port = open(sys.argv[1], "r+b", buffering=0)
 
     def say(message):
@@ -56,7 +74,7 @@ def main():
 
     # Not before the boot is over, so that a command sees the machine as its services left it. Done here and not in the
     # unit: its own start is a part of the boot.
-    subprocess.run(["timeout", "240", "systemctl", "is-system-running", "--wait"], stdout=subprocess.DEVNULL)
+    wait_for(has_booted, 240, "the end of the boot")
     with open("/proc/sys/kernel/random/boot_id") as file:
         say({"hello": file.read().strip()})
     pending = b""

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "resources/fstrim/init_system.h"
+
+#include <array>
+#include <utility>
+
+#include "engine/host/host.h"
+
+namespace storpol {
+namespace {
+
+// Where each leaves a trace, running or installed.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> traces{{{"/run/openrc", "OpenRC"},
+                                                                               {"/sbin/openrc", "OpenRC"},
+                                                                               {"/run/runit", "runit"},
+                                                                               {"/etc/runit", "runit"},
+                                                                               {"/run/s6", "s6"},
+                                                                               {"/run/shepherd", "Shepherd"}}};
+
+}  // namespace
+
+std::string foreign_init(Host& host) {
+    if (host.stat("/run/systemd/system")) return {};  // sd_booted(3)
+    const auto init = host.stat("/sbin/init");
+    if (init && init->path.ends_with("/systemd")) return {};
+    for (const auto& [path, name] : traces) {
+        if (host.stat(path)) return std::string(name);
+    }
+    if (init && init->path.ends_with("/busybox")) return "BusyBox init";
+    return {};
+}
+
+bool is_container(Host& host) {
+    for (const char* mark : {"/run/systemd/container", "/run/.containerenv", "/.dockerenv"}) {
+        if (host.stat(mark)) return true;
+    }
+    return false;
+}
+
+}  // namespace storpol
