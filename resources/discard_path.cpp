@@ -13,6 +13,7 @@
 #include "engine/topology/crypt_mapping.h"
 #include "engine/topology/discard_path.h"
 #include "engine/topology/topology.h"
+#include "resources/discard_keys.h"
 #include "resources/mount/trimmed.h"
 
 namespace storpol {
@@ -140,9 +141,7 @@ struct Wanted {
 };
 
 Wanted read_wanted(const Policy& policy) {
-    const auto* discard = policy.find("discard");
-    if (discard == nullptr || discard->table() == nullptr) return {};
-    const auto* node = discard->table()->find("require-end-to-end");
+    const auto* node = find_discard_key(policy, "require-end-to-end");
     if (node == nullptr) return {};
     return {node->text == "true", node->place};
 }
@@ -158,12 +157,7 @@ class DiscardPathResource final : public Resource {
         end_to_end.doc =
             "Whether a filesystem that is to be trimmed must reach its disks with it: a layer that drops discards on "
             "the way is drift, naming the layer. `storpol explain MOUNT` draws the way.";
-        Key discard;
-        discard.name = "discard";
-        discard.type = KeyType::table;
-        discard.doc = "Discards (TRIM), layer by layer.";
-        discard.keys = {end_to_end};
-        return {{discard}};
+        return discard_keys(end_to_end);
     }
 
     std::vector<Setting> settings(const Policy& policy,

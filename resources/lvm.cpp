@@ -12,6 +12,7 @@
 #include "engine/base/text.h"
 #include "engine/host/host.h"
 #include "engine/text/lvm_config.h"
+#include "resources/discard_keys.h"
 
 namespace storpol {
 namespace {
@@ -130,11 +131,6 @@ Reading read_persisted(Host& host) {
     return reading;
 }
 
-const PolicyNode* wanted_node(const Policy& policy) {
-    const auto* discard = policy.find("discard");
-    return discard == nullptr || discard->table() == nullptr ? nullptr : discard->table()->find("lvm-issue-discards");
-}
-
 Action edit_action(const Difference& difference, Host& host) {
     const auto local = read_config(host, local_file);
     const auto main = read_config(host, main_file);
@@ -172,16 +168,11 @@ class LvmResource final : public Resource {
             "Whether LVM discards what lvremove and lvreduce release (devices/issue_discards). fstrim does not need "
             "it: "
             "its discards pass through logical volumes either way. With it, vgcfgrestore cannot bring a volume back.";
-        Key discard;
-        discard.name = "discard";
-        discard.type = KeyType::table;
-        discard.doc = "Discards (TRIM), layer by layer.";
-        discard.keys = {key};
-        return {{discard}};
+        return discard_keys(key);
     }
 
     std::vector<Setting> settings(const Policy& policy, const Topology&, Host&, Notes&) const override {
-        const auto* node = wanted_node(policy);
+        const auto* node = find_discard_key(policy, "lvm-issue-discards");
         if (node == nullptr) return {};
         Setting setting;
         setting.address = make_address("lvm", "", "issue-discards");

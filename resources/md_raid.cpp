@@ -19,6 +19,7 @@
 #include "engine/topology/next_boot.h"
 #include "engine/topology/stack.h"
 #include "engine/topology/topology.h"
+#include "resources/discard_keys.h"
 
 namespace storpol {
 namespace {
@@ -50,9 +51,7 @@ struct Wanted {
 };
 
 std::optional<Wanted> read_wanted(const Policy& policy) {
-    const auto* discard = policy.find("discard");
-    const auto* node =
-        discard == nullptr || discard->table() == nullptr ? nullptr : discard->table()->find("md-raid456-discard");
+    const auto* node = find_discard_key(policy, "md-raid456-discard");
     if (node == nullptr || node->list() == nullptr) return std::nullopt;
     Wanted wanted;
     wanted.place = node->place;
@@ -187,12 +186,7 @@ class MdRaidResource final : public Resource {
             "on "
             "when every drive below every such array is one of them, and not otherwise. Over a drive that does not, "
             "parity is wrong, and data is lost at the next failure.";
-        Key discard;
-        discard.name = "discard";
-        discard.type = KeyType::table;
-        discard.doc = "Discards (TRIM), layer by layer.";
-        discard.keys = {key};
-        return {{discard}};
+        return discard_keys(key);
     }
 
     std::vector<Setting> settings(const Policy& policy,

@@ -10,9 +10,11 @@
 
 #include "engine/base/text.h"
 #include "engine/host/host.h"
+#include "engine/text/word_list.h"
 #include "engine/topology/discard_layer.h"
 #include "engine/topology/stack.h"
 #include "engine/topology/topology.h"
+#include "resources/discard_keys.h"
 
 namespace storpol {
 namespace {
@@ -49,11 +51,6 @@ std::string property(const Result<std::map<std::string, std::string>>& propertie
     if (!properties) return {};
     const auto at = properties->find(key);
     return at == properties->end() ? std::string() : at->second;
-}
-
-bool has_word(std::string_view list, std::string_view word) {
-    const auto words = split(list, ',');
-    return std::ranges::find(words, word) != words.end();
 }
 
 // "vg0/pool type=thin-pool discards=passdown data-percent=6.11"
@@ -218,18 +215,11 @@ class ThinPoolResource final : public Resource {
             "What LVM thin pools do with discards: `passdown` frees their space and tells the device below; "
             "`nopassdown` "
             "frees their space alone; `ignore` frees nothing. An active pool changes between the first two only.";
-        Key discard;
-        discard.name = "discard";
-        discard.type = KeyType::table;
-        discard.doc = "Discards (TRIM), layer by layer.";
-        discard.keys = {key};
-        return {{discard}};
+        return discard_keys(key);
     }
 
     std::vector<Setting> settings(const Policy& policy, const Topology& topology, Host& host, Notes&) const override {
-        const auto* discard = policy.find("discard");
-        const auto* node =
-            discard == nullptr || discard->table() == nullptr ? nullptr : discard->table()->find("lvm-thin");
+        const auto* node = find_discard_key(policy, "lvm-thin");
         std::vector<Setting> settings;
         if (node == nullptr) return settings;
         for (const auto& pool : pools(topology, host).pools) {

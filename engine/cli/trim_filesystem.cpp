@@ -56,7 +56,10 @@ TrimFilesystem::TrimFilesystem(TrimTarget target, TrimSurroundings& around, bool
     : target_(std::move(target)), around_(&around) {
     const auto fd = open_mounted(target_.target, target_.mount_id);
     if (fd) geometry_ = read_trim_geometry(fd->get(), target_.fstype, target_.source);
-    if (!fd && target_.why_not.empty()) target_.why_not = to_text(fd.error());
+    if (!fd && target_.why_not.empty()) {
+        target_.why_not = to_text(fd.error());
+        is_unreadable_ = fd.error().kind != ErrorKind::changed && fd.error().kind != ErrorKind::no_such_file;
+    }
     slices_ = cut(geometry_, target_.fstype);
     read_record(is_dry, findings);
     auto floor = target_.min_extent;
@@ -134,13 +137,13 @@ TrimEntry TrimFilesystem::planned() const {
     auto planned = entry();
     planned.is_dry = true;
     planned.run.why = target_.why_not;
-    if (!is_to_be_trimmed()) planned.run.outcome = TrimOutcome::skipped;
+    if (!is_to_be_trimmed()) planned.run.outcome = is_unreadable_ ? TrimOutcome::failed : TrimOutcome::skipped;
     return planned;
 }
 
 TrimEntry TrimFilesystem::skip() {
     auto skipped = entry();
-    skipped.run.outcome = TrimOutcome::skipped;
+    skipped.run.outcome = is_unreadable_ ? TrimOutcome::failed : TrimOutcome::skipped;
     skipped.run.why = target_.why_not;
     skipped.run.began = skipped.run.ended = now();
     if (target_.is_by_policy) return skipped;

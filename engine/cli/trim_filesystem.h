@@ -60,6 +60,7 @@ class TrimFilesystem {
     std::string now() const;
 
     TrimTarget target_;
+    bool is_unreadable_ = false;  // its mount point cannot be opened, and not because it is gone
     TrimSurroundings* around_;
     TrimGeometry geometry_;
     TrimSlices slices_ = TrimSlices::whole();

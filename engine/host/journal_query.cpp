@@ -21,7 +21,6 @@ namespace storpol {
 namespace {
 
 const LateLibrary libsystemd("libsystemd.so.0");
-STORPOL_LATE(libsystemd, sd_journal_add_conjunction);
 STORPOL_LATE(libsystemd, sd_journal_add_disjunction);
 STORPOL_LATE(libsystemd, sd_journal_add_match);
 STORPOL_LATE(libsystemd, sd_journal_close);
@@ -99,7 +98,8 @@ class Reader {
         JournalEntry entry;
         entry.time = time_of(journal_);
         const auto message = field(journal_, "MESSAGE");
-        if (field(journal_, "UNIT").empty()) {
+        // Whatever the unit itself claims in such a field is only what it printed.
+        if (field(journal_, "UNIT").empty() || field(journal_, "_PID") != "1") {
             entry.text = message;
             add(std::move(entry));
             return;
@@ -144,10 +144,10 @@ int open_at_unit(const std::string& unit, Journal& journal) {
     int code = sd_journal_open(&raw, SD_JOURNAL_LOCAL_ONLY | SD_JOURNAL_SYSTEM);
     journal.reset(raw);
     // What the unit printed, or what the manager (process 1 alone may say so) tells of it.
-    if (code >= 0) code = sd_journal_add_match(raw, ("_SYSTEMD_UNIT=" + unit).c_str(), 0);
+    if (code >= 0) code = sd_journal_add_match(raw, ("_SYSTEMD_UNIT=" + unit).c_str(), std::size_t{0});
     if (code >= 0) code = sd_journal_add_disjunction(raw);
-    if (code >= 0) code = sd_journal_add_match(raw, "_PID=1", 0);
-    if (code >= 0) code = sd_journal_add_match(raw, ("UNIT=" + unit).c_str(), 0);
+    if (code >= 0) code = sd_journal_add_match(raw, "_PID=1", std::size_t{0});
+    if (code >= 0) code = sd_journal_add_match(raw, ("UNIT=" + unit).c_str(), std::size_t{0});
     if (code >= 0) code = sd_journal_set_data_threshold(raw, longest_text + 100);
     if (code >= 0) code = sd_journal_seek_tail(raw);
     return code < 0 ? -code : 0;

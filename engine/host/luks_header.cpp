@@ -114,8 +114,8 @@ std::vector<std::string> strings_of(const Json& array) {
     return found;
 }
 
-LuksHeader describe(const Copy& copy) {
-    LuksHeader header;
+StoredLuksHeader describe(const Copy& copy) {
+    StoredLuksHeader header;
     header.version = 2;
     header.uuid = copy.uuid;
     const auto& config = member(copy.json, "config");
@@ -131,7 +131,7 @@ LuksHeader describe(const Copy& copy) {
     return header;
 }
 
-Result<LuksHeader> read_luks2(const ReadAt& read_at) {
+Result<StoredLuksHeader> read_luks2(const ReadAt& read_at) {
     int code = 0;
     auto first = read_copy(read_at, 0, code);
     if (code != 0) return fail_errno(code, "cannot read", "");
@@ -181,20 +181,20 @@ std::string printable_list(const std::vector<std::string>& words) {
 
 }  // namespace
 
-Result<LuksHeader> parse_luks_header(const ReadAt& read_at) {
+Result<StoredLuksHeader> parse_luks_header(const ReadAt& read_at) {
     std::string start;
     const int code = read_at(0, luks1_size, start);
     if (code != 0) return fail_errno(code, "cannot read", "");
     const bool is_luks1 =
         start.size() == luks1_size && start.starts_with(magic) && big_endian(start, version_offset, 2) == 1;
     if (!is_luks1) return read_luks2(read_at);
-    LuksHeader header;
+    StoredLuksHeader header;
     header.version = 1;
     header.uuid = text_at(start, uuid_offset, uuid_size);
     return header;
 }
 
-Result<LuksHeader> read_luks_header(PathWalk& walk, const std::string& device) {
+Result<StoredLuksHeader> read_luks_header(PathWalk& walk, const std::string& device) {
     const auto fd = open_device(walk, device);
     if (!fd) return tl::make_unexpected(fd.error());
     const auto read_at = [&](std::uint64_t offset, std::size_t size, std::string& into) {

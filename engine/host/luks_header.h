@@ -14,7 +14,7 @@
 // that can wait, and writes: with its lock it repairs a damaged copy of a header on the way. A plan does neither.
 namespace storpol {
 
-struct LuksHeader {
+struct StoredLuksHeader {
     int version = 0;  // 1 or 2
     std::string uuid;
     std::vector<std::string> flags;  // persistent activation flags, sorted; a LUKS1 header has none
@@ -27,10 +27,10 @@ struct LuksHeader {
 using ReadAt = std::function<int(std::uint64_t offset, std::size_t size, std::string& into)>;
 
 // ErrorKind::invalid where there is no whole header (neither of the two copies that LUKS2 keeps).
-Result<LuksHeader> parse_luks_header(const ReadAt& read_at);
+Result<StoredLuksHeader> parse_luks_header(const ReadAt& read_at);
 
 // Of a block device or a header file, through the walk.
-Result<LuksHeader> read_luks_header(PathWalk& walk, const std::string& device);
+Result<StoredLuksHeader> read_luks_header(PathWalk& walk, const std::string& device);
 Answer answer_luks(PathWalk& walk, const Query& query);
 
 }  // namespace storpol

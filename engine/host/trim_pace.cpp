@@ -109,7 +109,9 @@ Time TrimPacer::next_rest(Time left_of_window) const {
     }
     const auto whole = time_of(count(last_took_) * (1 - share) / share);
     const auto left = std::max(whole, quiet_enough) - rested_;
-    return std::clamp(left, Time(0), rest_step);
+    // However small the share: the rest of the work must still find its time.
+    const auto spare = left_of_window - 2 * work_left() - options_.budget;
+    return std::max(Time(0), std::min({left, spare, rest_step}));
 }
 
 void TrimPacer::rested(Time time, const DiskUse& use) {

@@ -65,7 +65,7 @@ std::string effort_text(const TrimEntry& entry) {
 std::string outcome_text(const TrimEntry& entry) {
     const auto& run = entry.run;
     if (run.outcome == TrimOutcome::skipped) return "skipped: " + printable(run.why);
-    if (entry.is_dry)
+    if (entry.is_dry && run.outcome == TrimOutcome::trimmed)
         return "would be trimmed: " + floor_text(run) +
                (entry.is_resumed ? ", going on where the last run was cut short" : "");
     const auto bytes = fmt::format("{} ({} bytes)", about(run.bytes), run.bytes);

@@ -7,6 +7,7 @@
 #include "engine/base/text.h"
 #include "engine/base/units.h"
 #include "engine/host/host.h"
+#include "engine/text/word_list.h"
 #include "engine/topology/crypt_mapping.h"
 #include "engine/topology/discard_disk.h"
 
@@ -27,11 +28,6 @@ std::string property(const Result<std::map<std::string, std::string>>& propertie
     if (!properties) return {};
     const auto at = properties->find(key);
     return at == properties->end() ? std::string() : at->second;
-}
-
-bool has_word(std::string_view list, std::string_view word) {
-    const auto words = split(list, ',');
-    return std::ranges::find(words, word) != words.end();
 }
 
 bool all_pass(std::span<const DiscardHop> below) {

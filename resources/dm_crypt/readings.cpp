@@ -5,6 +5,7 @@
 
 #include "engine/base/text.h"
 #include "engine/host/host.h"
+#include "engine/text/word_list.h"
 #include "engine/topology/discard_layer.h"
 #include "engine/topology/topology.h"
 
@@ -46,11 +47,6 @@ bool all_below_take(Host& host, const Layer& layer, const std::set<const Layer*>
     return std::ranges::all_of(layer.below, [&](const Layer* below) {
         return will.contains(below) || takes_discards(host, *below).value_or(false);
     });
-}
-
-bool has_word(std::string_view list, std::string_view word) {
-    const auto words = split(list, ',');
-    return std::ranges::find(words, word) != words.end();
 }
 
 // A thin pool judges anew whether it can pass discards down when its table is loaded (drivers/md/dm-thin.c,

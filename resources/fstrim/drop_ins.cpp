@@ -251,7 +251,7 @@ void DropIns::write_commands() {
             lines.push_back("ExecStart=" + with_minimum(command, wanted_floor()));
         }
         serves.push_back(floor->of);
-        says = "leave free extents below " + floor->text + " bytes alone";
+        says = "leave free extents below " + render_size(wanted_floor().value_or(0)) + " alone";
     }
     const bool is_set = lines.size() > 1;
     if (is_set) add(service, "[Service]", "runner", std::move(lines), serves, says);

@@ -74,6 +74,10 @@ Reading found(std::string_view word, std::string raw, std::string source) {
     return Reading{Found{Value{std::string(word)}, std::move(raw)}, std::move(source), {}};
 }
 
+std::string runs_text(int count) {
+    return std::to_string(count) + (count == 1 ? " run" : " runs");
+}
+
 std::string bytes_text(std::int64_t bytes) {
     return std::to_string(bytes) + " bytes offered";
 }
@@ -197,7 +201,7 @@ Reading TrimEvidence::judge(const std::optional<Success>& success,
     if (!success) {
         if (!journal_unknown_.empty()) return Reading{Unknown{journal_unknown_}, journal_source_, {}};
         if (!records_unknown_.empty()) return Reading{Unknown{records_unknown_}, std::string(trim_path), {}};
-        const auto empty = zero_byte_runs > 0 ? "; " + std::to_string(zero_byte_runs) + " runs trimmed nothing" : "";
+        const auto empty = zero_byte_runs > 0 ? "; " + runs_text(zero_byte_runs) + " trimmed nothing" : "";
         return found(evidence_never, "no trim that reached it is on record" + empty, journal_source_);
     }
     const auto when = seconds_of(success->time);
@@ -211,8 +215,7 @@ Reading TrimEvidence::judge(const std::optional<Success>& success,
     const auto said = "last trimmed " + age_text(age) + " ago, at " + success->time + ", " + bytes_text(success->bytes);
     if (limits.max_age_s && age > *limits.max_age_s) return found(evidence_overdue, said, success->source);
     if (limits.max_zero_byte_runs && zero_byte_runs > *limits.max_zero_byte_runs)
-        return found(evidence_empty, std::to_string(zero_byte_runs) + " runs in a row trimmed nothing",
-                     success->source);
+        return found(evidence_empty, runs_text(zero_byte_runs) + " in a row trimmed nothing", success->source);
     return found(evidence_fresh, said, success->source);
 }
 

@@ -119,13 +119,33 @@ void note_units(
     note_runner(settings, host, notes);
 }
 
-void note_other_owners(Host& host, Notes& notes) {
+void note_cron_jobs(const std::string& foreign, Host& host, Notes& notes) {
+    const bool has_anacron = host.stat("/etc/anacrontab") || host.stat("/usr/sbin/anacron");
+    bool found = false;
     for (const char* path : {"/etc/cron.daily/fstrim", "/etc/cron.weekly/fstrim", "/etc/cron.monthly/fstrim",
-                             "/etc/cron.d/fstrim", "/etc/cron.weekly/trim", "/etc/cron.daily/trim"}) {
-        if (host.stat(path))
+                             "/etc/cron.d/fstrim", "/etc/cron.weekly/trim", "/etc/cron.daily/trim",
+                             "/etc/periodic/weekly/fstrim", "/etc/periodic/daily/fstrim"}) {
+        if (!host.stat(path)) continue;
+        found = true;
+        if (foreign.empty()) {
             warn(notes, "trim-scheduled-twice",
                  "a job of cron trims too, by its own schedule and without the policy's limits", path);
+        } else if (has_anacron) {
+            warn(notes, "trim-by-cron", "cron trims here, and anacron makes up for a day that was missed", path,
+                 Severity::info);
+        } else {
+            warn(notes, "trim-by-cron",
+                 "cron trims here, and nothing makes up for a run that was missed: a machine that is off at that hour "
+                 "is never trimmed; install anacron",
+                 path);
+        }
     }
+    if (found || foreign.empty()) return;
+    warn(notes, "trim-not-scheduled",
+         foreign +
+             " starts this host, and no job of cron that trims was found: run `storpol trim` from one, such as "
+             "/etc/cron.daily/storpol-trim, which anacron makes up for",
+         "fstrim.schedule");
 }
 
 }  // namespace storpol

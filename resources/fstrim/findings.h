@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "engine/reconcile/resource.h"
 #include "resources/fstrim/readings.h"
@@ -13,7 +14,8 @@ namespace storpol {
 void note_units(
     std::span<const Setting> settings, const FstrimUnits& units, const FstrimLive& live, Host& host, Notes& notes);
 
-// Jobs of cron that trim beside the timer.
-void note_other_owners(Host& host, Notes& notes);
+// Jobs of cron that trim: beside the timer or, where another init system starts the host (`foreign`, else empty), all
+// there is, with what becomes of a run that is missed.
+void note_cron_jobs(const std::string& foreign, Host& host, Notes& notes);
 
 }  // namespace storpol

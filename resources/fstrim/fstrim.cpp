@@ -261,7 +261,7 @@ class FstrimResource final : public Resource {
         Observer observer(topology, host);
         for (const auto& setting : settings) observations.push_back(observer.observe(setting));
         if (observer.foreign().empty()) note_units(settings, observer.units(), observer.live(), host, notes);
-        note_other_owners(host, notes);
+        note_cron_jobs(observer.foreign(), host, notes);
         return observations;
     }
 
@@ -293,7 +293,7 @@ class FstrimResource final : public Resource {
                                     "/usr/local/sbin/storpol", "/usr/sbin/fstrim", "/sbin/fstrim", "/usr/bin/fstrim"})
             static_cast<void>(host.ask({QueryKind::program_exists, {program}}));
         Notes ignored;
-        note_other_owners(host, ignored);
+        note_cron_jobs(foreign_init(host), host, ignored);
         for (const auto& filesystem : mount_inventory(topology, host).filesystems) {
             const auto* superblock = superblock_of(filesystem, topology);
             if (superblock != nullptr && is_block_filesystem(filesystem.fstype))

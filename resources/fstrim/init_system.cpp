@@ -31,10 +31,9 @@ std::string foreign_init(Host& host) {
 }
 
 bool is_container(Host& host) {
-    for (const char* mark : {"/run/systemd/container", "/run/.containerenv", "/.dockerenv"}) {
-        if (host.stat(mark)) return true;
-    }
-    return false;
+    if (host.stat("/run/systemd/container") || host.stat("/run/.containerenv")) return true;
+    // An image that was built with Docker has its mark too, and no /proc.
+    return host.stat("/.dockerenv") && host.stat("/proc/self");
 }
 
 }  // namespace storpol

@@ -225,6 +225,15 @@ std::vector<TrimCommand> live_commands(const std::map<std::string, std::string>&
     return commands;
 }
 
+// What Unit= of the timer names. It becomes part of paths: what is no unit's name (man 5 systemd.unit) is not taken.
+std::string service_name(const std::string& said) {
+    const bool is_name =
+        said.ends_with(".service") && said.size() < 256 &&
+        said.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:-_.\\@") ==
+            std::string::npos;
+    return is_name ? said : std::string(fstrim_service);
+}
+
 // "OnCalendar=Mon *-*-* 00:00:00 ; OnCalendar=..." -> the values of that key.
 std::vector<std::string> values_in(const std::string& text, std::string_view key) {
     std::vector<std::string> values;
@@ -265,7 +274,8 @@ Reading live_list(const std::vector<std::string>& values, const std::string& sou
     const std::vector<std::string> all(different.begin(), different.end());
     if (all.size() > 1) return found(word(join(all, " and ")), {}, source);
     const auto number = calendar ? std::nullopt : parse_int(all.front());
-    return found(number ? Value{*number} : word(all.front()), values.front(), source);
+    if (number) return found(Value{*number}, render_duration(std::chrono::microseconds(*number)), source);
+    return found(word(all.front()), values.front(), source);
 }
 
 Reading live_value(std::string_view property,
@@ -293,6 +303,8 @@ Reading live_value(std::string_view property,
     if (property == "random-delay" && parse_int(text)) value = Value{*parse_int(text)};
     if (property == "nice") value = nice_value(text);
     if (property == "io-class") value = io_class_value(text);
+    if (property == "random-delay" && value)
+        return found(*value, render_duration(std::chrono::microseconds(*parse_int(text))), source);
     if (!value) return Reading{Unknown{"the service manager says \"" + printable(text) + "\""}, source, {}};
     return found(*value, {}, source);
 }
@@ -315,7 +327,7 @@ FstrimUnits read_fstrim_units(Host& host, Masks masks) {
     FstrimUnits units;
     units.timer = read_effective_unit(host, fstrim_timer, masks);
     const auto starts = units.timer.last("Timer", "Unit");
-    units.service = read_effective_unit(host, starts ? starts->value : std::string(fstrim_service), masks);
+    units.service = read_effective_unit(host, service_name(starts ? starts->value : ""), masks);
     return units;
 }
 
@@ -355,8 +367,7 @@ FstrimLive read_fstrim_live(Host& host) {
         return live;
     }
     live.timer = std::move(*timer);
-    const auto starts = property_of(live.timer, "Unit");
-    live.service_name = starts.empty() ? std::string(fstrim_service) : starts;
+    live.service_name = service_name(property_of(live.timer, "Unit"));
     if (auto service = host.unit(live.service_name)) live.service = std::move(*service);
     return live;
 }

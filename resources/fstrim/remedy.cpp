@@ -8,15 +8,16 @@
 #include "engine/base/digest.h"
 #include "engine/base/text.h"
 #include "engine/host/host.h"
-#include "engine/reconcile/clock.h"
 #include "engine/reconcile/compare.h"
-#include "engine/text/calendar.h"
+#include "engine/topology/discard_path.h"
 #include "engine/topology/topology.h"
 #include "resources/fstrim/coverage.h"
 #include "resources/fstrim/drop_ins.h"
 #include "resources/fstrim/evidence.h"
 #include "resources/fstrim/readings.h"
 #include "resources/fstrim/rule.h"
+#include "resources/fstrim/start_guard.h"
+#include "resources/mount/trimmed.h"
 
 namespace storpol {
 namespace {
@@ -35,15 +36,6 @@ std::string unit_text(const Difference& difference, std::string_view property) {
     // The policy's own spelling is systemd's too; a floor goes to a program that takes bytes.
     const bool as_written = property == "schedule" || property == "boot-delay" || property == "random-delay";
     return as_written ? difference.setting->wanted : to_text(is->value);
-}
-
-// How far ahead of UTC the clock on the wall may be where its zone is not known to be UTC.
-std::vector<std::int64_t> offsets(Host& host) {
-    const auto link = host.read_link("/etc/localtime");
-    const bool is_utc = !link || link->ends_with("/UTC") || link->ends_with("/UCT") || link->ends_with("/Zulu");
-    std::vector<std::int64_t> hours{0};
-    for (std::int64_t hour = -12; !is_utc && hour <= 14; ++hour) hours.push_back(hour * 3600);
-    return hours;
 }
 
 class Making {
@@ -103,12 +95,28 @@ class Making {
                                    "filesystem out with [[mount]] fstrim = { enabled = false }");
             return;
         }
+        const auto blocked = blocked_below(difference.setting->address);
+        if (!blocked.empty()) {
+            cannot(difference, blocked + ": no run reaches it before that is changed");
+            return;
+        }
         const auto next = live_.timer.find("NextElapseUSecRealtime");
         const auto when =
             next == live_.timer.end() || next->second.empty() ? "" : " (next due at " + next->second + ")";
-        cannot(difference, (found == nullptr || found->raw.empty() ? "no run is on record" : found->raw) +
-                               "; only a run makes it so: the timer's" + when + ", or one now by `systemctl start " +
+        cannot(difference, "only a run makes it so: the timer's" + when + ", or one now by `systemctl start " +
                                units_.service.name + "`");
+    }
+
+    // "blocked by dm-crypt root", where a layer below the filesystem stops discards.
+    std::string blocked_below(const std::string& address) const {
+        for (const auto& filesystem : mount_inventory(topology_, host_).filesystems) {
+            if (evidence_address(trim_name(filesystem, topology_)) != address) continue;
+            const auto* superblock = superblock_of(filesystem, topology_);
+            if (superblock == nullptr) return {};
+            const auto path = find_discard_path(*superblock, topology_, host_);
+            return path.verdict == DiscardPath::Verdict::blocked ? summary_of(path) : std::string();
+        }
+        return {};
     }
 
     void sort_persisted(const Difference& difference) {
@@ -390,7 +398,7 @@ class Making {
             return;
         }
         reloads_for_.push_back(plane_of(difference));
-        if (property == "schedule") guard_schedule(difference);
+        if (property == "schedule") starts_now_ = starts_at_once(difference.wanted(), live_, host_);
     }
 
     void start(const Difference& difference) {
@@ -406,25 +414,6 @@ class Making {
         made.reads.emplace_back("systemd");
         if (!stops) made.risk = Risk::guarded;
         remedy_.actions.push_back(std::move(made));
-    }
-
-    // timer_enter_waiting() of systemd counts from the last run: a time between it and now fires at once.
-    void guard_schedule(const Difference& difference) {
-        const auto* is = std::get_if<Is>(&difference.wanted());
-        const auto calendar =
-            is == nullptr ? Result<Calendar>(tl::unexpect, Error{}) : parse_calendar(to_text(is->value));
-        const auto fired = live_.timer.find("LastTriggerUSec");
-        const auto last = fired == live_.timer.end() ? std::nullopt : seconds_of(fired->second);
-        const auto clock = host_.now();
-        const auto now = clock ? seconds_of(*clock) : std::nullopt;
-        if (!calendar || !last || !now) return;
-        for (const auto offset : offsets(host_)) {
-            const auto due = next_due(*calendar, *last, offset);
-            if (!due || *due > *now) continue;
-            starts_now_ = "the new schedule was due at " + rfc3339(*due) + ", since the last run at " + fired->second +
-                          ": reading it may start a trim at once";
-            return;
-        }
     }
 
     void reload() {

@@ -14,15 +14,15 @@ constexpr KernelVersion ext4_dioread_nolock{5, 6};
 constexpr KernelVersion ext4_block_validity{5, 11};  // not later than that; older ones took it from the superblock
 constexpr KernelVersion ext4_drops_discard{6, 18};   // older ones warn and keep the option (6.12 does)
 
-Default known(std::string_view value, std::string_view from) {
-    return Default{std::string(value), std::string(from)};
+OptionDefault known(std::string_view value, std::string_view from) {
+    return OptionDefault{std::string(value), std::string(from)};
 }
 
-Default not_known(std::string why) {
-    return Default{std::nullopt, std::move(why)};
+OptionDefault not_known(std::string why) {
+    return OptionDefault{std::nullopt, std::move(why)};
 }
 
-Default btrfs_discard_default(const MountFacts& facts) {
+OptionDefault btrfs_discard_default(const MountFacts& facts) {
     if (!facts.kernel) return not_known("depends on the kernel version");
     if (*facts.kernel < btrfs_async_by_default) return known("off", "kernel default before 6.2");
     if (!facts.device_discards) return not_known("depends on whether the device has discard");
@@ -30,7 +30,7 @@ Default btrfs_discard_default(const MountFacts& facts) {
                                   : known("off", "device without discard");
 }
 
-Default device_default(std::string_view fstype, const PropertySpec& spec, const MountFacts& facts) {
+OptionDefault device_default(std::string_view fstype, const PropertySpec& spec, const MountFacts& facts) {
     if (fstype == "btrfs" && spec.name == "discard") return btrfs_discard_default(facts);
     if (spec.name == "discard") {
         if (!facts.device_discards) return not_known("depends on whether the device has discard");
@@ -43,7 +43,7 @@ Default device_default(std::string_view fstype, const PropertySpec& spec, const 
     return known(spec.default_value, "device default");
 }
 
-Default kernel_default(std::string_view fstype, const PropertySpec& spec, const MountFacts& facts) {
+OptionDefault kernel_default(std::string_view fstype, const PropertySpec& spec, const MountFacts& facts) {
     if (fstype == "ext4" && facts.kernel) {
         if (spec.name == "dioread_nolock")
             return known(*facts.kernel >= ext4_dioread_nolock ? "on" : "off", "kernel default");
@@ -52,7 +52,7 @@ Default kernel_default(std::string_view fstype, const PropertySpec& spec, const 
     return not_known("depends on the kernel's version or build");
 }
 
-Default superblock_default(std::string_view fstype, const PropertySpec& spec, const MountFacts& facts) {
+OptionDefault superblock_default(std::string_view fstype, const PropertySpec& spec, const MountFacts& facts) {
     if (!facts.superblock_options) return not_known("the filesystem holds the default, which was not read");
     const OptionSet set = parse_options(fstype, *facts.superblock_options, facts.kernel);
     if (const OptionValue* const value = set.find(spec.name)) return known(value->value, "superblock default");
@@ -76,7 +76,10 @@ std::vector<std::string_view> live_words(std::string_view fstype, std::string_vi
 }
 
 // What absence from the text means for a property that the kernel did not show.
-Default hidden_value(std::string_view fstype, const PropertySpec& spec, const MountFacts& facts, bool complete_list) {
+OptionDefault hidden_value(std::string_view fstype,
+                           const PropertySpec& spec,
+                           const MountFacts& facts,
+                           bool complete_list) {
     if (spec.shown == Shown::never) return not_known("the kernel does not show it");
     if (complete_list && spec.shown == Shown::when_changed) {
         // The whole list leaves out only flags that have no off word, and a data mode where there is no journal.
@@ -124,7 +127,7 @@ void add_shown(OptionSet& set, std::string_view fstype, const std::vector<std::s
 
 }  // namespace
 
-Default default_of(std::string_view fstype, std::string_view property, const MountFacts& facts) {
+OptionDefault default_of(std::string_view fstype, std::string_view property, const MountFacts& facts) {
     const PropertySpec* const spec = find_property(fstype, property);
     if (spec == nullptr) return not_known("no such option on this filesystem");
     if (is_old_ext(fstype) && property == "delalloc") return known("off", "kernel default");
@@ -145,7 +148,7 @@ Default default_of(std::string_view fstype, std::string_view property, const Mou
 void add_defaults(OptionSet& set, std::string_view fstype, const MountFacts& facts) {
     for (const PropertySpec* const spec : properties_of(fstype)) {
         if (set.find(spec->name) != nullptr) continue;
-        Default value = default_of(fstype, spec->name, facts);
+        OptionDefault value = default_of(fstype, spec->name, facts);
         const std::string name(spec->name);
         if (value.value)
             set.settings[name] = OptionValue{*value.value, Origin::default_value, value.from};
@@ -197,7 +200,7 @@ OptionSet live_options(std::string_view fstype, const LiveText& text, const Moun
     // Not a flag of its own at the superblock: "lazytime" and the like are shown there, atime modes at the mount.
     for (const PropertySpec* const spec : properties_of(fstype)) {
         if (set.find(spec->name) != nullptr) continue;
-        const Default value = hidden_value(fstype, *spec, facts, text.ext4_options.has_value());
+        const OptionDefault value = hidden_value(fstype, *spec, facts, text.ext4_options.has_value());
         const std::string name(spec->name);
         if (value.value)
             set.settings[name] = OptionValue{*value.value, Origin::default_value, value.from};

@@ -79,12 +79,12 @@ std::string conflict_with(const OptionSet& set, std::string_view fstype, std::st
 void add_defaults(OptionSet& set, std::string_view fstype, const MountFacts& facts);
 
 // The default of one property: its value, or none with the reason.
-struct Default {
+struct OptionDefault {
     std::optional<std::string> value;
     std::string from;  // "kernel default", "superblock default", "device default"; where there is no value, why not
 };
 
-Default default_of(std::string_view fstype, std::string_view property, const MountFacts& facts);
+OptionDefault default_of(std::string_view fstype, std::string_view property, const MountFacts& facts);
 
 // What a new mount with these words would show: defaults added, and what the kernel drops by itself dropped (discard on
 // a device without it).
@@ -100,7 +100,8 @@ struct LiveText {
 
 OptionSet live_options(std::string_view fstype, const LiveText& text, const MountFacts& facts);
 
-// tune2fs -l "Default mount options" ("user_xattr acl journal_data_writeback") and "Mount options" as options words.
+// tune2fs -l "Default mount options" ("user_xattr acl journal_data_writeback") and "Mount options" as options
+// words.
 std::string ext4_superblock_options(std::string_view default_mount_opts, std::string_view mount_opts = {});
 
 // What a policy's word wants: one property and its value. An Error where the word is no setting of the filesystem or

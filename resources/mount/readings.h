@@ -38,7 +38,9 @@ class FilesystemReader {
     // What the running kernel has at this mount; null when it is not mounted.
     const OptionSet* live_set(const ManagedMount& mount) const;
 
-    Default default_for(std::string_view property) const { return default_of(filesystem_.fstype, property, facts_); }
+    OptionDefault default_for(std::string_view property) const {
+        return default_of(filesystem_.fstype, property, facts_);
+    }
 
   private:
     void learn_device_facts();

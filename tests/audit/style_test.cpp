@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "engine/base/text.h"
 #include "tests/audit/sources.h"
@@ -51,6 +52,26 @@ TEST(Style, NoFunctionIsLongerThanSixtyLines) {
         }
     }
     EXPECT_GT(count, 500U) << "the audit finds hardly any function: it no longer understands the code";
+}
+
+// Two types of one name in one namespace are one type to the linker: whichever constructor it keeps, the other's
+// objects are broken. A compiler sees one header at a time and says nothing.
+TEST(Style, HeadersNameATypeOnce) {
+    std::map<std::string, std::string> seen;
+    for (const std::string& file : source_files({"engine", "resources"})) {
+        if (!file.ends_with(".h")) continue;
+        const std::string code = without_literals(source_text(file));
+        for (const std::string_view line : split_lines(code)) {
+            auto words = split_words(line);
+            if (words.empty() || line.front() == ' ' || line.find('{') == std::string_view::npos) continue;
+            std::size_t at = words[0] == "enum" && words.size() > 1 && words[1] == "class" ? 2 : 1;
+            const bool is_type = words[0] == "struct" || words[0] == "class" || words[0] == "enum";
+            if (!is_type || words.size() <= at) continue;
+            const auto [other, is_new] = seen.emplace(std::string(words[at]), file);
+            EXPECT_TRUE(is_new) << words[at] << " is in " << file << " and in " << other->second;
+        }
+    }
+    EXPECT_GT(seen.size(), 100U) << "the audit finds hardly any type: it no longer understands the headers";
 }
 
 TEST(Style, NoFileIsLongerThanFiveHundredLines) {

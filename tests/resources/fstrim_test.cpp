@@ -1,96 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "resources/fstrim/fstrim.h"
-
 #include <gtest/gtest.h>
 
-#include <cerrno>
-
-#include "engine/host/host.h"
-#include "resources/mount/mount.h"
-#include "tests/resources/domain_run.h"
+#include "resources/fstrim/command.h"
+#include "tests/resources/fstrim_fixture.h"
 
 namespace storpol {
 namespace {
 
-constexpr const char* timer_file = "/usr/lib/systemd/system/fstrim.timer";
-constexpr const char* service_file = "/usr/lib/systemd/system/fstrim.service";
-constexpr const char* timer_drop_in = "/etc/systemd/system/fstrim.timer.d/50-storpol.conf";
-constexpr const char* service_drop_in = "/etc/systemd/system/fstrim.service.d/50-storpol.conf";
-constexpr const char* link = "/etc/systemd/system/timers.target.wants/fstrim.timer";
-
-// util-linux 2.38 on Debian 12.
-constexpr const char* stock_timer =
-    "[Unit]\nDescription=Discard unused blocks once a week\nDocumentation=man:fstrim\n"
-    "ConditionVirtualization=!container\nConditionPathExists=!/etc/initrd-release\n\n"
-    "[Timer]\nOnCalendar=weekly\nAccuracySec=1h\nPersistent=true\nRandomizedDelaySec=6000\n\n"
-    "[Install]\nWantedBy=timers.target\n";
-constexpr const char* stock_service =
-    "[Unit]\nDescription=Discard unused blocks on filesystems from /etc/fstab\n"
-    "ConditionVirtualization=!container\n\n"
-    "[Service]\nType=oneshot\n"
-    "ExecStart=/sbin/fstrim --listed-in /etc/fstab:/proc/self/mountinfo --verbose --quiet-unsupported\n"
-    "PrivateDevices=no\nPrivateNetwork=yes\nPrivateUsers=no\nProtectKernelTunables=yes\n"
-    "SystemCallFilter=@default @file-system @basic-io @system-service\n";
-
-// A laptop with a root on one disk that discards, and the pair as it is shipped and enabled.
-void fill(MemoryHost& host) {
-    host.put_file(timer_file, stock_timer);
-    host.put_file(service_file, stock_service);
-    host.put_link(link, timer_file);
-    host.put_file("/run/systemd/system/user.slice", "");
-    host.put_file("/etc/fstab", "UUID=1b2c / ext4 defaults 0 1\n");
-    host.put_file("/proc/self/mountinfo", "25 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n");
-    host.put_link("/dev/disk/by-uuid/1b2c", "../../sda1");
-    host.put_link("/sys/dev/block/8:1", "../../devices/pci/ata1/block/sda/sda1");
-    host.put_file("/sys/block/sda/dev", "8:0\n");
-    host.put_file("/sys/block/sda/sda1/dev", "8:1\n");
-    host.put_file("/sys/block/sda/sda1/partition", "1\n");
-    host.put_file("/sys/block/sda/queue/discard_max_bytes", "2147450880\n");
-    host.put_file("/sys/block/sda/queue/discard_granularity", "4096\n");
-    host.put({QueryKind::now, {}}, {"2026-11-30T12:00:00Z", "", {}});
-    host.put({QueryKind::package, {"util-linux"}}, {"2.38.1-5+deb12u3", "", {}});
-    host.put({QueryKind::journal, {"fstrim.service", "1000"}}, {"", "", {}});
-}
-
-void put_manager(MemoryHost& host, const std::string& more = "") {
-    host.put({QueryKind::unit, {"fstrim.timer"}},
-             {"ActiveState=active\nLoadState=loaded\nTimersCalendar=OnCalendar=Mon *-*-* 00:00:00\nTimersMonotonic=\n"
-              "Persistent=yes\nRandomizedDelayUSec=6000000000\nAccuracyUSec=3600000000\n" +
-                  more,
-              "",
-              {}});
-    host.put({QueryKind::unit, {"fstrim.service"}},
-             {"LoadState=loaded\nNice=0\nIOSchedulingClass=0\nConditions=ConditionVirtualization=!container\n"
-              "ExecStart=/sbin/fstrim --listed-in /etc/fstab:/proc/self/mountinfo --verbose --quiet-unsupported\n",
-              "",
-              {}});
-}
-
-void put_journal(MemoryHost& host, const std::string& lines) {
-    host.put({QueryKind::journal, {"fstrim.service", "1000"}}, {lines, "", {}});
-}
-
-Resources mounts() {
-    Resources others;
-    others.push_back(make_mount_resource());
-    return others;
-}
-
-struct FstrimRun : DomainRun {
-    FstrimRun(const std::string& policy, Host& host, bool image = false)
-        : DomainRun(make_fstrim_resource(), policy, host, image, mounts()) {}
-
-    std::string persisted(const std::string& property) const { return verdict("fstrim." + property, Plane::persisted); }
-
-    std::string live(const std::string& property) const { return verdict("fstrim." + property, Plane::live); }
-
-    std::string found(const std::string& address, Plane plane) const {
-        const auto* state = setting(address);
-        const auto* on = state == nullptr ? nullptr : state->on(plane);
-        const auto* value = on == nullptr ? nullptr : std::get_if<Found>(&on->reading.state);
-        return value == nullptr ? "none" : to_text(value->value);
-    }
-};
+using namespace fstrim_test;
 
 TEST(Fstrim, AStockHostIsInSyncWithWhatItDoes) {
     MemoryHost host;
@@ -315,78 +232,31 @@ TEST(Fstrim, AnOptOutIsOneWordOfFstab) {
     EXPECT_EQ(FstrimRun("[fstrim]\n", host).verdict("fstrim.coverage[\"/\"]", Plane::persisted), "in-sync");
 }
 
-TEST(Fstrim, NothingOnRecordIsNeverRan) {
-    MemoryHost host;
-    fill(host);
-    const FstrimRun run("[fstrim]\nevidence = { max-age = \"10d\" }\n", host);
-    EXPECT_EQ(run.found("fstrim.evidence", Plane::evidence), "never ran");
-    EXPECT_EQ(run.found("fstrim.evidence[\"/\"]", Plane::evidence), "never ran");
-    EXPECT_NE(run.cannot("fstrim.evidence", Plane::evidence).find("only a run makes it so"), std::string::npos);
+TEST(TrimCommand, TheFloorIsReadAndWritten) {
+    EXPECT_EQ(parse_trim_command("/sbin/fstrim -av -m1M").minimum, Bytes{1} << 20);
+    EXPECT_EQ(parse_trim_command("-/sbin/fstrim --minimum=4KiB --all").minimum, Bytes{4096});
+    EXPECT_EQ(parse_trim_command("/sbin/fstrim -m 1MB -a").minimum, Bytes{1000000});
+    EXPECT_EQ(parse_trim_command("/sbin/fstrim -m 1XB -a").minimum, std::nullopt);
+    EXPECT_EQ(parse_trim_command("/sbin/fstrim -m").minimum, std::nullopt);
+    EXPECT_EQ(with_minimum(parse_trim_command("/sbin/fstrim -m 1M -av"), 4096), "/sbin/fstrim --minimum 4096 -av");
+    EXPECT_EQ(with_minimum(parse_trim_command("/sbin/fstrim --minimum=1M -av"), 0), "/sbin/fstrim -av");
+    EXPECT_EQ(parse_trim_command("/usr/bin/storpol trim --scheduled").program, TrimCommand::Program::storpol);
+    EXPECT_EQ(parse_trim_command("/bin/sh -c 'fstrim -a'").program, TrimCommand::Program::other);
+    EXPECT_EQ(parse_trim_command("").program, TrimCommand::Program::other);
 }
 
-TEST(Fstrim, ARunOnRecordIsFreshUntilItIsTooOld) {
-    MemoryHost host;
-    fill(host);
-    put_journal(host,
-                "2026-11-28T00:11:02Z \"/: 8 GiB (8589934592 bytes) trimmed on /dev/sda1\"\n"
-                "2026-11-28T00:11:03Z result=success\n");
-    EXPECT_EQ(FstrimRun("[fstrim]\nevidence = { max-age = \"10d\" }\n", host)
-                  .found("fstrim.evidence[\"/\"]", Plane::evidence),
-              "fresh");
-    const FstrimRun old("[fstrim]\nevidence = { max-age = \"1d\" }\n", host);
-    EXPECT_EQ(old.found("fstrim.evidence", Plane::evidence), "overdue");
-    EXPECT_EQ(old.found("fstrim.evidence[\"/\"]", Plane::evidence), "overdue");
+TEST(TrimCommand, AWordOfAMountPointComesBack) {
+    for (const std::string word : {"/srv/a b", "/srv/100%$HOME", "/srv/\"x\"", "/srv/\\x41", "/srv/\n"})
+        EXPECT_EQ(unescape_exec_word(escape_exec_word(word)), word);
+    EXPECT_EQ(escape_exec_word("/srv/a b;%"), "/srv/a\\x20b\\x3b%%");
 }
 
-TEST(Fstrim, ARunThatFailsOrIsSkippedIsNoEvidence) {
+TEST(Fstrim, AServiceNameThatIsAPathIsNotTaken) {
     MemoryHost host;
     fill(host);
-    const std::string policy = "[fstrim]\nevidence = { max-age = \"10d\" }\n";
-    put_journal(host,
-                "2026-11-29T00:11:02Z \"fstrim: /: FITRIM ioctl failed: Input/output error\"\n"
-                "2026-11-29T00:11:03Z result=exit-code status=1\n");
-    const FstrimRun failing(policy, host);
-    EXPECT_EQ(failing.found("fstrim.evidence", Plane::evidence), "failing");
-    EXPECT_EQ(failing.found("fstrim.evidence[\"/\"]", Plane::evidence), "failing");
-    EXPECT_NE(failing.cannot("fstrim.evidence[\"/\"]", Plane::evidence).find("Input/output error"), std::string::npos);
-    put_journal(host, "2026-11-29T00:11:03Z result=condition status=ConditionACPower=true\n");
-    EXPECT_EQ(FstrimRun(policy, host).found("fstrim.evidence", Plane::evidence), "failing");
-}
-
-TEST(Fstrim, RunsThatTrimNothingAreCounted) {
-    MemoryHost host;
-    fill(host);
-    put_journal(
-        host,
-        "2026-11-26T00:11:02Z \"/: 8 GiB (8589934592 bytes) trimmed on /dev/sda1\"\n"
-        "2026-11-26T00:11:03Z result=success\n2026-11-27T00:11:03Z result=success\n"
-        "2026-11-28T00:11:02Z \"/: 0 B (0 bytes) trimmed on /dev/sda1\"\n2026-11-28T00:11:03Z result=success\n");
-    EXPECT_EQ(FstrimRun("[fstrim]\nevidence = { max-zero-byte-runs = 1 }\n", host)
-                  .found("fstrim.evidence[\"/\"]", Plane::evidence),
-              "zero-byte runs");
-    EXPECT_EQ(FstrimRun("[fstrim]\nevidence = { max-zero-byte-runs = 2 }\n", host)
-                  .found("fstrim.evidence[\"/\"]", Plane::evidence),
-              "fresh");
-}
-
-TEST(Fstrim, WhatCannotBeReadIsUnknown) {
-    MemoryHost host;
-    fill(host);
-    host.refuse({QueryKind::journal, {"fstrim.service", "1000"}}, EACCES);
-    const std::string policy = "[fstrim]\nevidence = { max-age = \"10d\" }\n";
-    EXPECT_EQ(FstrimRun(policy, host).verdict("fstrim.evidence", Plane::evidence), "unknown");
-    put_journal(host, "2031-01-01T00:11:02Z \"/: 8 GiB (8589934592 bytes) trimmed on /dev/sda1\"\n");
-    EXPECT_EQ(FstrimRun(policy, host).verdict("fstrim.evidence[\"/\"]", Plane::evidence), "unknown");
-    host.refuse({QueryKind::list, {"/etc/systemd/system"}}, EACCES);
-    EXPECT_EQ(FstrimRun(policy, host).persisted("enabled"), "unknown");
-}
-
-TEST(Fstrim, ADamagedRecordIsNoEvidenceAndNoCrash) {
-    MemoryHost host;
-    fill(host);
-    host.put_file("/var/lib/storpol/trim/1b2c.json", "{ \"format\": 99");
-    const FstrimRun run("[fstrim]\nevidence = { max-age = \"10d\" }\n", host);
-    EXPECT_EQ(run.verdict("fstrim.evidence[\"/\"]", Plane::evidence), "unknown");
+    host.put_file("/etc/systemd/system/fstrim.timer.d/x.conf", "[Timer]\nUnit=../../../tmp/x.service\n");
+    const FstrimRun run("[fstrim]\nnice = 10\n", host);
+    EXPECT_NE(run.file_after(service_drop_in), "");
 }
 
 TEST(Fstrim, AMissedRunIsSaid) {
@@ -406,6 +276,11 @@ TEST(Fstrim, AnotherInitSystemIsNotGuessedAt) {
     EXPECT_EQ(run.persisted("schedule"), "unknown");
     EXPECT_EQ(run.live("schedule"), "absent");
     EXPECT_TRUE(run.evaluation.plan.actions.empty());
+    EXPECT_NE(run.finding("trim-not-scheduled"), nullptr);
+    host.put_file("/etc/cron.weekly/fstrim", "#!/bin/sh\nfstrim -a\n");
+    const FstrimRun cron("[fstrim]\nschedule = \"weekly\"\n", host);
+    ASSERT_NE(cron.finding("trim-by-cron"), nullptr);
+    EXPECT_EQ(cron.finding("trim-by-cron")->severity, Severity::warning);
 }
 
 TEST(Fstrim, AContainerLeavesItToItsHost) {

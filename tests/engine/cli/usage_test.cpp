@@ -48,7 +48,7 @@ TEST_F(Usage, AMistakeIsOneSentenceAndExitOne) {
         {{"apply", "--host", "x"}, "--host"},
         {{"capture"}, "--output"},
         {{"plan", "-o", "-"}, "plan -o needs a file"},
-        {{"trim"}, "unknown command \"trim\""},
+        {{"defrag"}, "unknown command \"defrag\""},
     };
     for (const auto& [arguments, part] : mistakes) {
         const Ran ran = storpol(arguments);

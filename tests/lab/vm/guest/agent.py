@@ -77,12 +77,16 @@ def main():
     wait_for(has_booted, 240, "the end of the boot")
     with open("/proc/sys/kernel/random/boot_id") as file:
         say({"hello": file.read().strip()})
-    pending = b""
+    pending = []  # pieces of a line that has not ended: a request can be megabytes, and comes in small pieces
     while True:
         chunk = port.read(1 << 16)
         if not chunk:  # nobody at the other end
             return
-        *lines, pending = (pending + chunk).split(b"\n")
+        pending.append(chunk)
+        if b"\n" not in chunk:
+            continue
+        *lines, rest = b"".join(pending).split(b"\n")
+        pending = [rest]
         for line in lines:
             try:
                 say(answer(json.loads(line)))
