@@ -65,8 +65,7 @@ TrimFilesystem::TrimFilesystem(TrimTarget target, TrimSurroundings& around, bool
     auto floor = target_.min_extent;
     const auto limit = signed_size(geometry_.min_extent_limit);
     if (limit > 0 && floor > limit) floor = limit;
-    pass_ = decide_pass(record_, TrimPassInput{now(), floor, around.policy.full_pass, target_.fstype, around.boot_id,
-                                               target_.mount_id});
+    pass_ = decide_pass(record_, TrimPassInput{now(), floor, around.policy.full_pass});
     if (!pass_.note.empty()) target_.note += (target_.note.empty() ? "" : "; ") + pass_.note;
 }
 
@@ -160,6 +159,9 @@ TrimJob TrimFilesystem::job(std::chrono::microseconds window) const {
     job.bytes = static_cast<std::uint64_t>(pass_.bytes);
     job.min_extent = static_cast<std::uint64_t>(pass_.min_extent);
     job.window = window;
+    const bool remembers = target_.fstype == "ext4" || target_.fstype == "ext3" || target_.fstype == "ext2";
+    if (pass_.is_forced && remembers) job.forget_with = geometry_.group;
+    job.block = geometry_.block;
     // Extents of one to two units may hold none that is aligned.
     job.lost_above = std::max(job.lost_above, 16 * target_.granularity);
     job.says_its_size = target_.fstype == "xfs";

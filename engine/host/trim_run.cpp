@@ -127,6 +127,8 @@ class Run {
     // One slice, tried again after a failure that may pass or when the machine slept meanwhile. None: ended.
     std::optional<TrimCall> trim(const TrimRange& range) {
         for (int tries = 1;; ++tries) {
+            if (job_.forget_with > job_.min_extent)
+                device_.trim({range.start, job_.block}, job_.forget_with, std::max(left(), Time(0)));
             auto call = device_.trim(range, job_.min_extent, std::max(left(), Time(0)));
             if (!call) {
                 end(TrimOutcome::interrupted, call.error().what);

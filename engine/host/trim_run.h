@@ -56,6 +56,11 @@ struct TrimJob {
     std::uint64_t position = 0;  // where to go on
     std::uint64_t bytes = 0;     // of what was done before
     std::uint64_t min_extent = 0;
+    // ext4 passes over groups it holds for trimmed unless the floor is below that of the last call, of whatever range
+    // (ext4_trim_fs sets s_last_trim_minblks each time): a slice that is to see them all comes after a call of one
+    // block with this floor, which trims nothing. 0: no such calls.
+    std::uint64_t forget_with = 0;
+    std::uint64_t block = 4096;
     std::chrono::microseconds window{0};
     // More than this reported while the disks count no discard is a lie. Less may be extents too small or too oddly
     // placed for the units of the device.

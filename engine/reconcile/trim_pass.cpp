@@ -28,24 +28,15 @@ bool is_full_due(const TrimRecord& record, const TrimPassInput& input, std::int6
     return due && *due <= now;
 }
 
-bool is_ext(const std::string& fstype) {
-    return fstype == "ext4" || fstype == "ext3" || fstype == "ext2";
-}
-
 // After a run that came to nothing: the same again would come to nothing on ext4, which has noted it all as trimmed.
-void go_deeper(TrimPass& pass, const TrimRecord& record, const TrimPassInput& input) {
+void go_deeper(TrimPass& pass, const TrimRecord& record) {
     if (record.runs.empty()) return;
     const auto& last = record.runs.back();
     const bool was_blocked = last.outcome == TrimOutcome::skipped && last.why.starts_with(blocked_below);
     if (last.outcome != TrimOutcome::lost && !was_blocked) return;
-    pass.is_full = true;
+    pass.is_full = pass.is_forced = true;
     pass.min_extent = 0;
-    pass.note = "without a floor, as the last run reached no disk";
-    const bool same_mount = last.boot_id == input.boot_id && last.mount_id == input.mount_id;
-    if (last.outcome == TrimOutcome::lost && is_ext(input.fstype) && same_mount && last.min_extent == 0)
-        pass.note = input.fstype +
-                    " holds for trimmed what the last run sent to nowhere, and sends it again only after it has been "
-                    "unmounted and mounted (/: after a reboot)";
+    pass.note = "all free space is sent again, as the last run reached no disk";
 }
 
 }  // namespace
@@ -56,7 +47,8 @@ TrimPass decide_pass(const TrimRecord& record, const TrimPassInput& input) {
     pass.began = input.now;
     pass.is_full = input.min_extent == 0 || is_full_due(record, input, now);
     pass.min_extent = pass.is_full ? 0 : input.min_extent;
-    go_deeper(pass, record, input);
+    pass.is_forced = pass.is_full && input.min_extent > 0;
+    go_deeper(pass, record);
     if (!record.resume) return pass;
     const auto& resume = *record.resume;
     const auto began = past(resume.began, now);
@@ -67,6 +59,7 @@ TrimPass decide_pass(const TrimRecord& record, const TrimPassInput& input) {
     pass.is_resumed = true;
     pass.began = resume.began;
     pass.is_full = resume.is_full;
+    pass.is_forced = pass.is_forced || (resume.is_full && input.min_extent > 0);
     pass.min_extent = resume.is_full ? 0 : resume.min_extent;
     pass.position = resume.position;
     pass.bytes = resume.bytes;

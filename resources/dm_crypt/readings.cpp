@@ -30,7 +30,8 @@ bool is_follower(const Layer& layer) {
 void walk_up(const Stacks& all, const Layer& layer, std::set<const Layer*>& seen, std::vector<const Layer*>& out) {
     for (const auto* above : all.above(layer)) {
         if (!is_follower(*above) || !seen.insert(above).second) continue;
-        walk_up(all, *above, seen, out);
+        // Thin volumes have limits of their own, and what else LVM keeps on a pool (vg-pool) holds no data.
+        if (above->kind != LayerKind::thin_pool) walk_up(all, *above, seen, out);
         out.push_back(above);
     }
 }

@@ -244,6 +244,9 @@ TEST(DmCrypt, AThinPoolAboveIsLoadedAfterItsDataVolume) {
     host.put({QueryKind::dm_status, {"vg-pool-tpool"}}, {"features=no_discard_passdown\n", "", {}});
     put_mapping(host, "dm-3", "254:3", "vg-thin", "LVM-def", "dm-2", "1000", "target=thin\n");
     host.put_file("/proc/self/mountinfo", "25 1 254:3 / / rw,relatime - ext4 /dev/mapper/vg-thin rw\n");
+    // LVM keeps a linear volume of the pool's own name on it, which holds no data.
+    put_mapping(host, "dm-4", "254:4", "vg-pool", "LVM-abc-pool", "dm-2", "0", "target=linear\n");
+    host.put_link("/sys/block/dm-2/holders/dm-4", "../../dm-4");
     EXPECT_EQ(verbs(run(allow, host)), (Words{"reload-table vg-pool_tdata now", "reload-table vg-pool-tpool now"}));
     host.put_file("/sys/block/dm-1/queue/discard_max_bytes", "1000\n");
     EXPECT_EQ(verbs(run(allow, host)), Words{"reload-table vg-pool-tpool now"});

@@ -104,7 +104,8 @@ TEST(Initramfs, AnEndlessOrSlowImageEnds) {
 
 TEST(Initramfs, PiecesOfAnySizeReadTheSame) {
     EXPECT_TRUE(rc::check("one image in pieces", [] {
-        const auto image = entry("a", "1") + archive("text") + std::string(*rc::gen::inRange(0, 9) * 4U, '\0');
+        const auto image =
+            entry("a", "1") + archive("text") + std::string(*rc::gen::inRange<std::size_t>(0, 9) * 4, '\0');
         std::string_view rest(image);
         const auto in_pieces = [&](char* into, std::size_t size) {
             const auto taken = std::min({size, rest.size(), static_cast<std::size_t>(*rc::gen::inRange(1, 3000))});

@@ -92,6 +92,19 @@ TEST(TrimRun, TrimsAllOfIt) {
     EXPECT_LE(device.waits, milliseconds(200)) << "nobody else uses the disk";
 }
 
+TEST(TrimRun, MakesExt4ForgetBeforeEachSlice) {
+    FakeDevice device;
+    auto what = job(4);
+    what.forget_with = group;
+    EXPECT_EQ(run_trim(what, device).outcome, TrimOutcome::trimmed);
+    ASSERT_EQ(device.ranges.size() % 2, 0U);
+    for (std::size_t call = 0; call < device.ranges.size(); call += 2) {
+        EXPECT_EQ(device.ranges[call], (TrimRange{device.ranges[call + 1].start, 4096}));
+        EXPECT_EQ(device.floors[call], group);
+        EXPECT_EQ(device.floors[call + 1], 0U);
+    }
+}
+
 TEST(TrimRun, KeepsOutOfTheWayOfOthers) {
     FakeDevice device;
     device.is_busy = true;

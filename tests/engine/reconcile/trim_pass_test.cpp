@@ -9,7 +9,7 @@ namespace {
 constexpr std::int64_t mebibyte = 1 << 20;
 
 TrimPassInput input(std::string full_pass = "monthly") {
-    return {"2026-11-30T12:00:00Z", mebibyte, std::move(full_pass), "ext4", "boot", "36"};
+    return {"2026-11-30T12:00:00Z", mebibyte, std::move(full_pass)};
 }
 
 TrimRun ended(const std::string& time, std::int64_t floor, TrimOutcome outcome = TrimOutcome::trimmed) {
@@ -92,7 +92,8 @@ TEST(TrimPass, AfterARunThatReachedNoDiskTheFloorIsLeftOut) {
     auto record = trimmed_fully("2026-11-29T00:00:00Z");
     add_run(record, ended("2026-11-29T12:00:00Z", mebibyte, TrimOutcome::lost));
     const auto pass = decide_pass(record, input());
-    EXPECT_EQ(pass.min_extent, 0) << "ext4 sends again only to a smaller floor";
+    EXPECT_EQ(pass.min_extent, 0);
+    EXPECT_TRUE(pass.is_forced);
     EXPECT_FALSE(pass.note.empty());
     auto skipped = ended("2026-11-29T13:00:00Z", 0, TrimOutcome::skipped);
     skipped.why = "blocked by dm-crypt root: no allow_discards";
@@ -100,16 +101,12 @@ TEST(TrimPass, AfterARunThatReachedNoDiskTheFloorIsLeftOut) {
     EXPECT_TRUE(decide_pass(record, input()).is_full);
 }
 
-TEST(TrimPass, SaysWhenOnlyANewMountHelps) {
-    TrimRecord record;
-    add_run(record, ended("2026-11-29T12:00:00Z", 0, TrimOutcome::lost));
-    EXPECT_NE(decide_pass(record, input()).note.find("unmounted"), std::string::npos);
-    auto rebooted = input();
-    rebooted.boot_id = "another";
-    EXPECT_EQ(decide_pass(record, rebooted).note.find("unmounted"), std::string::npos);
-    auto xfs = input();
-    xfs.fstype = "xfs";
-    EXPECT_EQ(decide_pass(record, xfs).note.find("unmounted"), std::string::npos) << "XFS keeps no memory";
+TEST(TrimPass, OnlyAFullPassBesideAFloorIsForced) {
+    EXPECT_TRUE(decide_pass({}, input()).is_forced) << "passes with a floor have left small extents";
+    auto without = input("");
+    without.min_extent = 0;
+    EXPECT_FALSE(decide_pass({}, without).is_forced) << "ext4 remembers rightly what was trimmed";
+    EXPECT_FALSE(decide_pass(trimmed_fully("2026-11-15T00:00:00Z"), input()).is_forced);
 }
 
 }  // namespace

@@ -199,8 +199,8 @@ def binary_layer(binary):
     installed = CACHE / "binary"
     remove(installed)
     (installed / "usr/sbin").mkdir(parents=True)
-    run(["strip", "-o", installed / "usr/sbin/storpol", binary], 60)
-    run(["tar", "-C", installed, "--owner=0", "--group=0", "-czf", CACHE / "binary.tar.gz", "usr"], 60)
+    run(["strip", "-o", installed / "usr/sbin/storpol", binary], 300)
+    run(["tar", "-C", installed, "--owner=0", "--group=0", "-czf", CACHE / "binary.tar.gz", "usr"], 300)
     return CACHE / "binary.tar.gz"
 
 

@@ -33,7 +33,7 @@ mkfs.ext4 -q /dev/vg/root
 mkfs.xfs -q /dev/vg/srv
 mkdir -p /target
 mount /dev/vg/root /target
-cp -ax / /target
+cp -ax /. /target/
 mkdir -p /target/srv /target/etc/keys
 cp -p /etc/keys/root.key /target/etc/keys/
 cat > /target/etc/fstab <<END

@@ -32,7 +32,7 @@ def arguments():
     parser.add_argument("--release", choices=RELEASES, action="append", help="both where left out")
     parser.add_argument("--accel", default="tcg", choices=("tcg", "kvm"), help="kvm where it is known to work here")
     parser.add_argument("--source", type=pathlib.Path, default=SOURCE, help="build storpol from this tree")
-    parser.add_argument("--binary", type=pathlib.Path, help="take this program, built on the same release, and build none")
+    parser.add_argument("--binary", type=pathlib.Path, help="take this storpol, built on the same release")
     parser.add_argument("--images", action="store_true", help="make the images and storpol, run nothing")
     parser.add_argument("--if-asked", action="store_true", help="do nothing unless STORPOL_LAB=1 is set")
     parser.add_argument("--brief", action="store_true", help="the scenarios that are marked as brief")
