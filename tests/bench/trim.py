@@ -126,8 +126,13 @@ class Disk:
             return int(file.read().split()[11])
 
     def close(self):
-        subprocess.run(["umount", self.target], check=False, env=SMALL_ENV)
-        subprocess.run(["losetup", "-d", self.device], check=False, env=SMALL_ENV)
+        for _ in range(50):  # somebody may just be looking at it
+            if subprocess.run(["umount", self.target], check=False, capture_output=True, env=SMALL_ENV).returncode == 0:
+                break
+            time.sleep(0.2)
+        else:
+            sys.exit(f"trim.py: {self.target} cannot be unmounted")
+        run("losetup", "-d", self.device)
         os.unlink(self.image)
 
 
@@ -179,6 +184,8 @@ def measure(disk, command, with_writer, work):
         os.unlink(log)
     result["freed"] = (used - disk.used()) >> 20
     result["says"] = out.strip().splitlines()
+    if result["discards"] == 0:
+        sys.exit("trim.py: nothing was discarded: " + out)
     return result
 
 
