@@ -35,6 +35,7 @@ class BlockLab : public Lab {
 TEST_F(BlockLab, ALimitThatNobodyMayWriteComesBackAsNearAsCanBe) {
     const auto before = std::stoll(queue("discard_max_bytes"));
     const auto unit = std::stoll(queue("discard_granularity"));
+    if (before < (1 << 20) || unit == 0) GTEST_SKIP() << "this loop device takes no discards of a MiB";
     want("discard-max = \"1MiB\"\n");
     const Ran apply = storpol({"apply", "--yes"});
     EXPECT_EQ(apply.code, 0) << apply.all();
