@@ -17,6 +17,7 @@ class Drive:
     size: int = 1024 * MIB
     kind: str = "nvme"  # nvme, virtio or scsi
     discard: bool = True
+    share: float = 1.0  # of a filesystem's data: 0.5 where it is striped over two
     image: pathlib.Path | None = None
     file: pathlib.Path | None = None
 

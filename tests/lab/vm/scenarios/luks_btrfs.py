@@ -8,7 +8,7 @@ SECONDS = 1200
 
 
 def drives():
-    return [Drive("one"), Drive("two")]
+    return [Drive("one", share=0.5), Drive("two", share=0.5)]
 
 
 def run(machine):
