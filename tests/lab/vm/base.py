@@ -23,6 +23,10 @@ class Failure(Exception):
     """Something is not as the scenario wants it."""
 
 
+class Unwell(Failure):
+    """The lab itself failed: an image, a boot, a guest that fell silent, the time. It says nothing about storpol."""
+
+
 class Skip(Exception):
     """The scenario cannot be run here; the text says why."""
 
@@ -41,9 +45,9 @@ def run(argv, timeout, log=None, **options):
         try:
             done = subprocess.run(argv, stdin=subprocess.DEVNULL, stderr=output, timeout=timeout, **options)
         except subprocess.TimeoutExpired:
-            raise Failure(f"{argv[0]}: no end within {timeout} s{tail_of(log)}") from None
+            raise Unwell(f"{argv[0]}: no end within {timeout} s{tail_of(log)}") from None
     if done.returncode != 0:
-        raise Failure(f"{' '.join(argv[:4])}...: exit {done.returncode}{tail_of(log)}")
+        raise Unwell(f"{' '.join(argv[:4])}...: exit {done.returncode}{tail_of(log)}")
     return done.stdout
 
 

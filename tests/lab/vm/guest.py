@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 
-from base import DIES_WITH_US, Failure, run
+from base import DIES_WITH_US, Failure, Unwell, run
 
 
 @dataclasses.dataclass
@@ -60,7 +60,7 @@ class Guest:
         self.pending = b""
         hello = self._receive(min(timeout, self._left()))
         if "hello" not in hello:
-            raise Failure(f"the guest's first line is {hello}")
+            raise Unwell(f"the guest's first line is {hello}")
         self.boot_seconds = time.monotonic() - begun
 
     def reboot(self):
@@ -87,7 +87,7 @@ class Guest:
         try:
             self.qemu.wait(min(300, self._left()))
         except subprocess.TimeoutExpired:
-            raise Failure(f"the guest did not {how}; {self.console.end()}") from None
+            raise Unwell(f"the guest did not {how}; {self.console.end()}") from None
         self.port.close()
         self.qemu = None
 
@@ -127,7 +127,7 @@ class Guest:
     def _left(self):
         left = self.deadline - time.monotonic()
         if left <= 0:
-            raise Failure("the scenario's time is over")
+            raise Unwell("the scenario's time is over")
         return left
 
     def _log(self, text):
@@ -141,13 +141,13 @@ class Guest:
         listing = run(["debugfs", "-R", "ls -p /", self.boot.file], 60, log, stdout=subprocess.PIPE).decode()
         kernels = [entry.split("/")[5] for entry in listing.splitlines() if "/vmlinuz-" in entry]
         if not kernels:
-            raise Failure("no kernel on the boot drive")
+            raise Unwell("no kernel on the boot drive")
         version = max(kernels, key=lambda name: [int(part) for part in re.findall(r"\d+", name)]).split("-", 1)[1]
         for name in ("vmlinuz", "initrd.img"):
             (self.folder / name).unlink(missing_ok=True)
             run(["debugfs", "-R", f"dump /{name}-{version} {self.folder / name}", self.boot.file], 60, log)
             if not (self.folder / name).exists() or (self.folder / name).stat().st_size == 0:
-                raise Failure(f"no {name}-{version} on the boot drive")
+                raise Unwell(f"no {name}-{version} on the boot drive")
 
     def _command(self):
         ports = []
@@ -175,7 +175,7 @@ class Guest:
             except OSError:
                 port.close()
             if self.qemu.poll() is not None or time.monotonic() > end:
-                raise Failure(f"QEMU did not start: {(self.folder / 'qemu.log').read_text(errors='replace')[-500:]}")
+                raise Unwell(f"QEMU did not start: {(self.folder / 'qemu.log').read_text(errors='replace')[-500:]}")
             time.sleep(0.1)
 
     def _ask(self, request, timeout):
@@ -183,7 +183,7 @@ class Guest:
         try:
             self.port.sendall(json.dumps(request).encode() + b"\n")
         except OSError as error:
-            raise Failure(f"the guest does not listen ({error}); {self.console.end()}") from None
+            raise Unwell(f"the guest does not listen ({error}); {self.console.end()}") from None
         return self._receive(timeout + 60)
 
     def _receive(self, timeout):
@@ -193,9 +193,9 @@ class Guest:
             try:
                 chunk = self.port.recv(1 << 20)
             except TimeoutError:
-                raise Failure(f"the guest said nothing for {timeout:.0f} s; {self.console.end()}") from None
+                raise Unwell(f"the guest said nothing for {timeout:.0f} s; {self.console.end()}") from None
             if not chunk:
-                raise Failure(f"the guest is gone; {self.console.end()}")
+                raise Unwell(f"the guest is gone; {self.console.end()}")
             self.pending += chunk
         line, self.pending = self.pending.split(b"\n", 1)
         return json.loads(line)

@@ -12,7 +12,7 @@ import time
 sys.dont_write_bytecode = True
 
 import image  # noqa: E402
-from base import HERE, RELEASES, SOURCE, Failure, Skip, lock  # noqa: E402
+from base import HERE, RELEASES, SOURCE, Failure, Skip, Unwell, lock  # noqa: E402
 from machine import Machine  # noqa: E402
 
 ALL_SKIPPED = 77  # ctest's SKIP_RETURN_CODE
@@ -58,6 +58,9 @@ def run_one(name, release, asked):
         return "PASS", "; ".join(machine.notes)
     except Skip as reason:
         return "SKIP", str(reason)
+    except Unwell as trouble:
+        # Where it was not asked for by name (ctest), a lab that cannot be set up is no fault of what it tests.
+        return ("SKIP" if asked.if_asked else "FAIL"), f"the lab failed: {trouble}"
     except (Failure, OSError, ValueError, LookupError) as failure:
         where = f"\n    logs: {machine.folder}" if machine else ""
         return "FAIL", f"{failure if isinstance(failure, Failure) else repr(failure)}{where}"
