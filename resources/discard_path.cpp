@@ -14,6 +14,7 @@
 #include "engine/topology/discard_path.h"
 #include "engine/topology/topology.h"
 #include "resources/discard_keys.h"
+#include "resources/md_raid.h"
 #include "resources/mount/trimmed.h"
 
 namespace storpol {
@@ -227,10 +228,11 @@ class DiscardPathResource final : public Resource {
     }
 
   private:
-    // Every layer in the way is a mapping that its next opening lets discards through.
+    // Every layer in the way lets discards through from its next opening or assembly on.
     static bool comes_with_the_next_boot(const DiscardPath& path, const Topology& topology, Host& host) {
         return !path.blockers.empty() && std::ranges::all_of(path.blockers, [&](std::size_t at) {
             const auto& layer = *path.hops[at].layer;
+            if (layer.kind == LayerKind::md) return raid456_passes_at_boot(topology, host);
             if (layer.kind != LayerKind::dm_crypt || !layer.integrity.empty()) return false;
             const auto& mappings = crypt_mappings(topology, host);
             const auto* mapping = mappings.find(layer.name);

@@ -299,6 +299,12 @@ class MdRaidResource final : public Resource {
 
 }  // namespace
 
+bool raid456_passes_at_boot(const Topology& topology, Host& host) {
+    const auto reading = read_persisted(topology, host);
+    const auto* found = std::get_if<Found>(&reading.state);
+    return found != nullptr && found->value == Value{word_of(true)};
+}
+
 std::unique_ptr<Resource> make_md_raid_resource() {
     return std::make_unique<MdRaidResource>();
 }

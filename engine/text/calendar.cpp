@@ -413,6 +413,7 @@ Result<Calendar> parse_calendar(std::string_view text) {
     }
     if (!read_date(cursor, calendar)) {
         std::vector<std::string> words;
+        words.reserve(std::size(shorthands));
         for (const auto& shorthand : shorthands) words.emplace_back(shorthand.word);
         const auto near = nearest(word, words);
         return wrong("it is no date or time", near ? "write \"" + *near + "\"" : "see systemd.time(7)");

@@ -69,6 +69,24 @@ TEST(DiscardPathSetting, HeaderThatSaysSoAlreadyLeavesItToTheNextBoot) {
     EXPECT_EQ(it.evaluation.plan.gaps[0].waits, When::next_boot);
 }
 
+TEST(DiscardPathSetting, ParityArrayThatSomebodyVouchedForWaitsForItsAssembly) {
+    MemoryHost host;
+    host.put_file("/proc/self/mountinfo", "25 1 9:0 / / rw - ext4 /dev/md0 rw\n");
+    host.put_link("/sys/dev/block/9:0", "../../devices/virtual/block/md0");
+    host.put_file("/sys/block/md0/dev", "9:0\n");
+    host.put_file("/sys/block/md0/md/level", "raid5\n");
+    host.put_file("/sys/block/md0/queue/discard_max_bytes", "0\n");
+    host.put_link("/sys/block/md0/slaves/sda", "../../../../pci0/block/sda");
+    host.put_file("/sys/block/sda/dev", "8:0\n");
+    host.put_file("/sys/block/sda/queue/discard_max_bytes", "2147450880\n");
+    EXPECT_NE(run("require-end-to-end = true\n", host).cannot(address, Plane::live).find("md raid5 md0"),
+              std::string::npos);
+    host.put_file("/etc/modprobe.d/storpol.conf", "options raid456 devices_handle_discard_safely=Y\n");
+    const auto it = run("require-end-to-end = true\n", host);
+    ASSERT_EQ(it.evaluation.plan.gaps.size(), 1U);
+    EXPECT_EQ(it.evaluation.plan.gaps[0].waits, When::next_boot);
+}
+
 TEST(DiscardPathSetting, NothingIsAskedForWithoutTheKey) {
     auto host = machine("", 0);
     EXPECT_EQ(run("require-end-to-end = false\n", host).setting(address), nullptr);
