@@ -10,7 +10,7 @@ namespace storpol {
 namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
-constexpr std::size_t longest_line = 1024 * 1024;  // systemd basic/fileio.h, LONG_LINE_MAX
+constexpr std::size_t longest_line = std::size_t{1024} * 1024;  // systemd basic/fileio.h, LONG_LINE_MAX
 
 std::string_view strip(std::string_view text, std::string_view what = blanks) {
     const auto first = text.find_first_not_of(what);
