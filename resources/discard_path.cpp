@@ -13,7 +13,7 @@
 #include "engine/topology/crypt_mapping.h"
 #include "engine/topology/discard_path.h"
 #include "engine/topology/topology.h"
-#include "resources/discard_keys.h"
+#include "resources/keys.h"
 #include "resources/md_raid.h"
 #include "resources/mount/trimmed.h"
 
@@ -152,13 +152,10 @@ class DiscardPathResource final : public Resource {
     std::string_view domain() const override { return "discard-path"; }
 
     PolicyKeys keys() const override {
-        Key end_to_end;
-        end_to_end.name = "require-end-to-end";
-        end_to_end.type = KeyType::boolean;
-        end_to_end.doc =
+        return discard_keys(key_of(
+            "require-end-to-end", KeyType::boolean,
             "Whether a filesystem that is to be trimmed must reach its disks with it: a layer that drops discards on "
-            "the way is drift, naming the layer. `storpol explain MOUNT` draws the way.";
-        return discard_keys(end_to_end);
+            "the way is drift, naming the layer. `storpol explain MOUNT` draws the way."));
     }
 
     std::vector<Setting> settings(const Policy& policy,

@@ -12,7 +12,7 @@
 #include "engine/base/text.h"
 #include "engine/host/host.h"
 #include "engine/text/lvm_config.h"
-#include "resources/discard_keys.h"
+#include "resources/keys.h"
 
 namespace storpol {
 namespace {
@@ -161,14 +161,11 @@ class LvmResource final : public Resource {
     std::string_view domain() const override { return "lvm"; }
 
     PolicyKeys keys() const override {
-        Key key;
-        key.name = "lvm-issue-discards";
-        key.type = KeyType::boolean;
-        key.doc =
+        return discard_keys(key_of(
+            "lvm-issue-discards", KeyType::boolean,
             "Whether LVM discards what lvremove and lvreduce release (devices/issue_discards). fstrim does not need "
             "it: "
-            "its discards pass through logical volumes either way. With it, vgcfgrestore cannot bring a volume back.";
-        return discard_keys(key);
+            "its discards pass through logical volumes either way. With it, vgcfgrestore cannot bring a volume back."));
     }
 
     std::vector<Setting> settings(const Policy& policy, const Topology&, Host&, Notes&) const override {

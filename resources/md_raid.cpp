@@ -19,7 +19,7 @@
 #include "engine/topology/next_boot.h"
 #include "engine/topology/stack.h"
 #include "engine/topology/topology.h"
-#include "resources/discard_keys.h"
+#include "resources/keys.h"
 
 namespace storpol {
 namespace {
@@ -178,15 +178,12 @@ class MdRaidResource final : public Resource {
     std::string_view domain() const override { return "md-raid"; }
 
     PolicyKeys keys() const override {
-        Key key;
-        key.name = "md-raid456-discard";
-        key.type = KeyType::word_list;
-        key.doc =
+        return discard_keys(key_of(
+            "md-raid456-discard", KeyType::word_list,
             "Models of drives that surely read zeros after a discard, as globs: RAID 4, 5 and 6 arrays pass discards "
             "on "
             "when every drive below every such array is one of them, and not otherwise. Over a drive that does not, "
-            "parity is wrong, and data is lost at the next failure.";
-        return discard_keys(key);
+            "parity is wrong, and data is lost at the next failure."));
     }
 
     std::vector<Setting> settings(const Policy& policy,

@@ -14,6 +14,7 @@
 #include "engine/host/host.h"
 #include "engine/text/tmpfiles_d.h"
 #include "engine/topology/config_files.h"
+#include "resources/keys.h"
 
 namespace storpol {
 namespace {
@@ -147,21 +148,15 @@ class MglruResource final : public Resource {
     std::string_view domain() const override { return "mglru"; }
 
     PolicyKeys keys() const override {
-        Key enabled;
-        enabled.name = "enabled";
-        enabled.type = KeyType::boolean;
-        enabled.doc = "Whether the kernel reclaims memory by generations of pages.";
-        Key min_ttl;
-        min_ttl.name = "min-ttl";
-        min_ttl.type = KeyType::duration;
-        min_ttl.doc =
-            "How long a working set is kept at least. Where it no longer fits, the kernel kills a process rather than "
-            "evict it: quick to answer, and at the cost of that process. \"0ms\" is off.";
-        Key mglru;
-        mglru.name = "mglru";
-        mglru.type = KeyType::table;
-        mglru.doc = "The multi-generational LRU, the kernel's newer page reclaim (Linux 6.1).";
-        mglru.keys = {enabled, min_ttl};
+        Key mglru =
+            key_of("mglru", KeyType::table, "The multi-generational LRU, the kernel's newer page reclaim (Linux 6.1).");
+        mglru.keys = {
+            key_of("enabled", KeyType::boolean, "Whether the kernel reclaims memory by generations of pages."),
+            key_of(
+                "min-ttl", KeyType::duration,
+                "How long a working set is kept at least. Where it no longer fits, the kernel kills a process rather "
+                "than evict it: quick to answer, and at the cost of that process. \"0ms\" is off."),
+        };
         return {{mglru}};
     }
 

@@ -14,7 +14,7 @@
 #include "engine/topology/discard_layer.h"
 #include "engine/topology/stack.h"
 #include "engine/topology/topology.h"
-#include "resources/discard_keys.h"
+#include "resources/keys.h"
 
 namespace storpol {
 namespace {
@@ -207,14 +207,12 @@ class ThinPoolResource final : public Resource {
     std::string_view domain() const override { return "thin-pool"; }
 
     PolicyKeys keys() const override {
-        Key key;
-        key.name = "lvm-thin";
-        key.type = KeyType::word;
-        key.choices = {"passdown", "nopassdown", "ignore"};
-        key.doc =
+        Key key = key_of(
+            "lvm-thin", KeyType::word,
             "What LVM thin pools do with discards: `passdown` frees their space and tells the device below; "
             "`nopassdown` "
-            "frees their space alone; `ignore` frees nothing. An active pool changes between the first two only.";
+            "frees their space alone; `ignore` frees nothing. An active pool changes between the first two only.");
+        key.choices = {"passdown", "nopassdown", "ignore"};
         return discard_keys(key);
     }
 

@@ -3,63 +3,19 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include "engine/base/text.h"
 #include "engine/host/host.h"
-#include "engine/reconcile/resource.h"
-#include "engine/topology/backing.h"
+#include "engine/text/word_list.h"
 #include "engine/topology/topology.h"
-#include "resources/mount/lookup.h"
-#include "resources/mount/option_set.h"
-#include "resources/mount/rule.h"
 #include "resources/mount/trimmed.h"
-#include "resources/mount/wishes.h"
 
 namespace storpol {
 namespace {
 
 const PolicyNode* member(const PolicyNode* table, std::string_view key) {
     return table != nullptr && table->table() != nullptr ? table->table()->find(key) : nullptr;
-}
-
-// What [[mount]] fstrim of one rule says.
-struct RuleWish {
-    const MountRule* rule = nullptr;
-    const PolicyNode* node = nullptr;
-};
-
-std::vector<RuleWish> read_rule_wishes(const Policy& policy, const MountPolicy& mounts) {
-    std::vector<RuleWish> wishes;
-    const auto* list = policy.find("mount");
-    if (list == nullptr || list->list() == nullptr) return wishes;
-    for (const auto& node : *list->list()) {
-        const auto* fstrim = member(&node, "fstrim");
-        const auto rule = std::ranges::find(mounts.rules, node.place, &MountRule::place);
-        if (fstrim != nullptr && rule != mounts.rules.end()) wishes.push_back({&*rule, fstrim});
-    }
-    return wishes;
-}
-
-std::string says_at(const std::string& what, const Place& place) {
-    return what + " (" + to_text(place) + ")";
-}
-
-void apply_wishes(TrimTarget& target,
-                  const std::vector<RuleWish>& wishes,
-                  const ManagedFilesystem& filesystem,
-                  WishMaker& maker) {
-    for (const auto& wish : wishes) {
-        if (!maker.means(*wish.rule, filesystem)) continue;
-        if (const auto* floor = member(wish.node, "min-extent"); floor != nullptr && floor->number)
-            target.min_extent = *floor->number;
-        const auto* enabled = member(wish.node, "enabled");
-        if (enabled == nullptr || !enabled->boolean()) continue;
-        target.why_not = *enabled->boolean() ? "" : says_at("the policy leaves it out", enabled->place);
-    }
-}
-
-bool has_word(std::string_view options, std::string_view word) {
-    return std::ranges::any_of(split_options(options), [&](std::string_view option) { return option == word; });
 }
 
 // X-fstrim.notrim, fstrim(8): in fstab's options; in mount units alike.
@@ -150,27 +106,28 @@ TrimPolicy read_trim_policy(const Policy& policy) {
 }
 
 std::vector<TrimTarget> find_trim_targets(const Policy& policy, const Topology& topology, Host& host) {
-    Notes said_by_the_mount_resource;
-    const auto mounts = read_mount_policy(policy, said_by_the_mount_resource);
     const auto& table = topology.mounts();
-    WishMaker maker(mounts, mount_host_facts(topology, host), backings(topology, host), table ? &*table : nullptr,
-                    said_by_the_mount_resource);
-    const auto wishes = read_rule_wishes(policy, mounts);
     const auto floor = read_trim_policy(policy).min_extent;
-    std::set<const ManagedFilesystem*> wanted;
-    for (const auto& trimmed : trimmed_filesystems(policy, topology, host)) wanted.insert(trimmed.filesystem);
+    std::unordered_map<const ManagedFilesystem*, TrimmedFilesystem> wanted;
+    for (auto& trimmed : trimmed_filesystems(policy, topology, host)) {
+        const auto* filesystem = trimmed.filesystem;
+        wanted.emplace(filesystem, std::move(trimmed));
+    }
     std::vector<TrimTarget> targets;
     for (const auto& filesystem : mount_inventory(topology, host).filesystems) {
         const auto* superblock = superblock_of(filesystem, topology);
         if (!is_block_filesystem(filesystem.fstype) || superblock == nullptr) continue;
         auto target = target_of(*superblock, *table);
-        target.min_extent = floor;
-        apply_wishes(target, wishes, filesystem, maker);
+        const auto trimmed = wanted.find(&filesystem);
         if (filesystem.mounts.front().is_bind) {
             target.why_not = "only a folder of it is mounted here";
-        } else if (!wanted.contains(&filesystem)) {
+        } else if (trimmed == wanted.end()) {
             target.why_not = "the policy wants it never discarded";
+        } else if (trimmed->second.is_left_out) {
+            target.why_not = "the policy leaves it out (" + to_text(trimmed->second.left_out_at) + ")";
         }
+        target.min_extent = floor;
+        if (trimmed != wanted.end()) target.min_extent = trimmed->second.min_extent.value_or(floor);
         if (target.why_not.empty()) target.why_not = notrim_of(filesystem);
         target.is_by_policy = !target.why_not.empty();
         if (target.why_not.empty() && has_word(superblock->super_options, "ro")) target.why_not = "mounted read-only";

@@ -6,6 +6,7 @@
 
 #include "engine/base/text.h"
 #include "engine/topology/disk.h"
+#include "resources/keys.h"
 
 namespace storpol {
 namespace {
@@ -48,14 +49,6 @@ std::optional<Key::Objection> object_to_scheduler(const std::string&, const std:
         if (const auto near = nearest(text, names)) objection.fix = "write \"" + *near + "\"";
     }
     return objection;
-}
-
-Key key_of(std::string name, KeyType type, std::string doc) {
-    Key key;
-    key.name = std::move(name);
-    key.type = type;
-    key.doc = std::move(doc);
-    return key;
 }
 
 Key number(std::string name, std::int64_t min, std::int64_t max, std::string doc) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "resources/keys.h"
+
 namespace storpol {
 namespace {
 
@@ -51,14 +53,6 @@ void check_leak(const CryptWish& wish, bool is_accepted, Notes& notes) {
     error.fix = "write accept-dm-crypt-leak = true under [discard] if that is acceptable here, or \"block\"";
     error.width = static_cast<int>(wish.text.size()) + 2;
     notes.add(error);
-}
-
-Key key_of(std::string name, KeyType type, std::string doc) {
-    Key key;
-    key.name = std::move(name);
-    key.type = type;
-    key.doc = std::move(doc);
-    return key;
 }
 
 Key word_key(std::string name, std::string doc, std::vector<std::string> choices) {

@@ -7,6 +7,7 @@
 
 #include "engine/base/text.h"
 #include "engine/host/host.h"
+#include "engine/text/word_list.h"
 #include "engine/topology/block_device.h"
 #include "engine/topology/topology.h"
 #include "resources/mount/trimmed.h"
@@ -37,11 +38,6 @@ int read_version(const std::vector<TrimCommand>& commands, Host& host) {
     if (version) return *version;
     const bool is_old = std::ranges::any_of(commands, &TrimCommand::is_old);
     return is_old ? last_quiet : newest_known;
-}
-
-bool has_word(std::string_view options, std::string_view word) {
-    const auto words = split(options, ',');
-    return std::ranges::any_of(words, [word](std::string_view one) { return trim(one) == word; });
 }
 
 bool lies_in(std::string_view path, std::string_view tree) {

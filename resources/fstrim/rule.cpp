@@ -4,18 +4,10 @@
 #include <array>
 
 #include "engine/text/calendar.h"
+#include "resources/keys.h"
 
 namespace storpol {
 namespace {
-
-Key key_of(std::string name, KeyType type, std::string doc, std::string default_text = {}) {
-    Key key;
-    key.name = std::move(name);
-    key.type = type;
-    key.doc = std::move(doc);
-    key.default_text = std::move(default_text);
-    return key;
-}
 
 // 2026-01-01: a schedule that ended before there was a storpol is a mistake on every host, whatever its clock says.
 constexpr std::int64_t never_before = 1767225600;

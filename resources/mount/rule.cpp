@@ -7,6 +7,7 @@
 
 #include "engine/base/text.h"
 #include "engine/topology/backing.h"
+#include "resources/keys.h"
 #include "resources/mount/option_set.h"
 
 namespace storpol {
@@ -137,14 +138,6 @@ void check_discard(const MountRule& rule, Notes& notes) {
                                to_text(rule.discard->place) + " do not mean the same",
                            "keep the one you mean"));
     }
-}
-
-Key key_of(std::string name, KeyType type, std::string doc) {
-    Key key;
-    key.name = std::move(name);
-    key.type = type;
-    key.doc = std::move(doc);
-    return key;
 }
 
 Key discard_key(std::string name, std::string doc) {

@@ -27,7 +27,10 @@ std::vector<TrimmedFilesystem> trimmed_filesystems(const Policy& policy, const T
             trimmed.policy = wish->second.policy;
         }
         for (const auto* rule : maker.rules_for(filesystem)) {
-            if (rule->trim) trimmed.is_left_out = rule->trim->text == "false";
+            if (rule->trim) {
+                trimmed.is_left_out = rule->trim->text == "false";
+                trimmed.left_out_at = rule->trim->place;
+            }
             if (rule->min_extent) trimmed.min_extent = rule->min_extent_bytes;
             for (const auto* word : {&rule->trim, &rule->min_extent}) {
                 if (*word) trimmed.trim_policy.insert(trimmed.trim_policy.begin(), (*word)->place);

@@ -17,6 +17,7 @@ struct TrimmedFilesystem {
     std::string how;            // "periodic", "continuous", a discard word; empty where the policy says nothing of it
     std::vector<Place> policy;  // where it says so; may be empty
     bool is_left_out = false;   // [[mount]] fstrim = { enabled = false }: no scheduled trim
+    Place left_out_at;          // and where that stands
     std::optional<Bytes> min_extent;  // [[mount]] fstrim = { min-extent }: a floor of its own
     std::vector<Place> trim_policy;   // where these two stand
 };

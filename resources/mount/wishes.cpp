@@ -38,11 +38,6 @@ const Backing& backing_of(const ManagedFilesystem& filesystem, const MountTable*
     return backings.of(described);
 }
 
-bool WishMaker::means(const MountRule& rule, const ManagedFilesystem& filesystem) {
-    return std::ranges::any_of(filesystem.mounts,
-                               [&](const ManagedMount& mount) { return matches(rule, filesystem, mount); });
-}
-
 bool WishMaker::matches(const MountRule& rule, const ManagedFilesystem& filesystem, const ManagedMount& mount) {
     if (is_pseudo_filesystem(filesystem.fstype) && !rule.names_fstype()) return false;
     if (mount.is_bind && !(rule.names_target() && *rule.target == mount.target)) return false;

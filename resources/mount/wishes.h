@@ -58,8 +58,6 @@ class WishMaker {
     }
 
     FilesystemWishes wishes_for(const ManagedFilesystem& filesystem);
-    // Does the rule mean this filesystem, by any of its mounts?
-    bool means(const MountRule& rule, const ManagedFilesystem& filesystem);
     // The rules that mean the filesystem by one of its mounts, binds left out; in merge order.
     std::vector<const MountRule*> rules_for(const ManagedFilesystem& filesystem);
     // After all filesystems: a finding for each rule that matched none.
