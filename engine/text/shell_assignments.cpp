@@ -44,11 +44,13 @@ class ShellReader {
 
     bool is_end() const { return at_ >= bytes_.size(); }
 
-    char here() const { return bytes_[at_]; }
+    // 0 at the end, where step() stays: a file may end in the middle of anything.
+    char here() const { return is_end() ? '\0' : bytes_[at_]; }
 
     std::string where() const { return all_.paths_[file_] + ":" + std::to_string(line_); }
 
     void step() {
+        if (is_end()) return;
         if (here() == '\n') {
             ++line_;
             line_begin_ = at_ + 1;
@@ -67,16 +69,19 @@ class ShellReader {
     // Up to what separates commands, quotes and continued lines taken for what they are.
     void skip_command() {
         while (!is_end() && here() != '\n' && here() != ';' && here() != '&' && here() != '|') {
-            if (here() == '\\' && at_ + 1 < bytes_.size()) step();
-            if (here() == '\'' || here() == '"') skip_quoted(here());
-            if (!is_end()) step();
+            if (here() == '\\') {
+                step();
+            } else if (here() == '\'' || here() == '"') {
+                skip_quoted(here());
+            }
+            step();
         }
     }
 
     void skip_quoted(char quote) {
         step();
         while (!is_end() && here() != quote) {
-            if (quote == '"' && here() == '\\' && at_ + 1 < bytes_.size()) step();
+            if (quote == '"' && here() == '\\') step();
             step();
         }
     }

@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
+#include <vector>
 
 namespace storpol {
 namespace {
@@ -87,6 +89,28 @@ TEST(ShellAssignments, AnAssignmentBeforeACommandIsTheCommands) {
 
 TEST(ShellAssignments, UnclosedQuotesAreUnknown) {
     EXPECT_EQ(value(read("A=\"never closed\nB=1\n"), "A"), "(unknown)");
+}
+
+TEST(ShellAssignments, AnEscapedQuoteOpensNothing) {
+    EXPECT_EQ(value(read("echo \\' ; A=1\n"), "A"), "1");
+    EXPECT_EQ(value(read("echo \\\" ; A=1\n"), "A"), "1");
+}
+
+// Read from memory of just this size, so that a sanitizer sees one byte too far.
+TEST(ShellAssignments, ATextMayEndInTheMiddleOfAnything) {
+    for (const std::string whole :
+         {"A=\"${saved_entry}\"\n", "A=${x:-\"y\"}\n", "A=`echo \\`x`\n", "A=$(ls \"$(a 'b')\" \\))\n",
+          "A='x'\\\n\"y\\\"\"\n", "echo \\' \"a\\\"\" 'b' ; A=1 && B=$C\n", "A+=$1$$\nexport A B=2\n"}) {
+        for (std::size_t size = 0; size <= whole.size(); ++size) {
+            const std::vector<char> exact(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
+            ShellAssignments all;
+            all.source("x", std::string_view(exact.data(), exact.size()));
+            const auto* found = all.find("A");
+            if (found != nullptr && found->unknown.empty()) {
+                EXPECT_EQ(found->text.size(), found->origins.size()) << whole << size;
+            }
+        }
+    }
 }
 
 TEST(ShellAssignments, DoublingValuesIsBounded) {
