@@ -63,7 +63,8 @@ Result<SettingPlane> setting_plane_from_json(const Json& object) {
     if (!plane_name) return tl::unexpected<Error>(plane_name.error());
     const auto plane = parse_plane(*plane_name);
     if (!plane) return fail(ErrorKind::invalid, "unknown plane " + in_quotes(*plane_name));
-    return SettingPlane{(*address)->get<std::string>(), *plane};
+    // No address of ours holds anything else; a file that somebody edited may.
+    return SettingPlane{printable((*address)->get_ref<const std::string&>()), *plane};
 }
 
 Result<Condition> condition_member(const Json& object, std::string_view key) {

@@ -54,6 +54,15 @@ TEST(Record, UnknownKeysAreLeftAlone) {
     EXPECT_TRUE(parse_record(R"({"format": 1, "applied": [], "waiting": [], "tried": [], "later": {}})"));
 }
 
+TEST(Record, AnAddressWithControlCharactersIsReadAsItIsPrinted) {
+    const auto record = parse_record(
+        R"({"format":1,"policy-digest":"","applied-at":"","applied":[{"address":"a.b\u0008","plane":"live","wanted":"1"}],)"
+        R"("waiting":[],"tried":[]})");
+    ASSERT_TRUE(record.has_value());
+    EXPECT_EQ(record->applied.at(0).of.address, "a.b\\x08");
+    EXPECT_EQ(parse_record(render_record(*record)), *record);
+}
+
 TEST(Record, HostileTextIsAnError) {
     for (
         const char* text : {
