@@ -125,7 +125,11 @@ void define_trim(CLI::App& app, Options& options) {
            "mount points to trim; without one all of them")
         ->type_name("POLICY|MOUNT");
     app.add_flag("--dry-run", options.dry_run, "Say what would be trimmed, and what not and why");
-    app.add_flag("--scheduled", options.scheduled, "As a timer calls it: minds the battery, and the policy's enabled");
+    auto* scheduled = app.add_flag("--scheduled", options.scheduled,
+                                   "As a timer calls it: minds the battery, and the policy's enabled");
+    app.add_flag("--when-due", options.when_due,
+                 "As an hourly job calls it: only what the policy's schedule has due; prints what went wrong alone")
+        ->needs(scheduled);
     add_format(app, options);
     app.add_flag("--verbose", options.verbose, "Also say how: where discards end, slices, time in the kernel");
     app.add_flag("--no-color", options.no_color, "No colour, also on a terminal");

@@ -30,6 +30,7 @@ struct Options {
     bool reference = false;
     bool dry_run = false;
     bool scheduled = false;
+    bool when_due = false;
 };
 
 // What no option alone can see: two that exclude each other, a value of the wrong form. Ends as a usage error.

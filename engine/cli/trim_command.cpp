@@ -82,7 +82,13 @@ class Trimming {
           wanted_(read_trim_policy(policy)),
           machine_(make_live_host()),
           store_(make_state_store()),
-          around_{*machine_, *store_, wanted_, boot_id_of(*machine_), options.scheduled},
+          around_{*machine_,
+                  *store_,
+                  wanted_,
+                  boot_id_of(*machine_),
+                  options.scheduled,
+                  offset_of(*machine_),
+                  moment_of(options, *machine_)},
           head_(head_of(options)) {
         head_.source = "live";
         head_.host_name = host_name(*machine_);
@@ -92,6 +98,11 @@ class Trimming {
     int run(const std::vector<std::string>& mounts);
 
   private:
+    static std::int64_t offset_of(Host& machine) {
+        return wall_offset(machine, seconds_of(machine.now().value_or("")).value_or(0)).value_or(0);
+    }
+
+    static std::optional<TrimMoment> moment_of(const Options& options, Host& machine);
     Result<std::vector<TrimTarget>> find(const std::vector<std::string>& mounts);
     void hold_back(std::vector<TrimTarget>& targets);
     Result<void> wait_for_others(const StopSignals& stop);
@@ -113,6 +124,13 @@ class Trimming {
     TrimLock lock_;
     Time began_{monotonic_now()};
 };
+
+std::optional<TrimMoment> Trimming::moment_of(const Options& options, Host& machine) {
+    if (!options.when_due) return std::nullopt;
+    TrimMoment moment{machine.now().value_or(""), boot_time_of(machine), offset_of(machine), host_name(machine)};
+    if (const auto id = machine.read_file("/etc/machine-id")) moment.machine = *id;
+    return moment;
+}
 
 Result<std::vector<TrimTarget>> Trimming::find(const std::vector<std::string>& mounts) {
     Picture picture(*machine_);
@@ -190,6 +208,8 @@ void Trimming::trim_all(std::vector<TrimFilesystem>& filesystems, const StopSign
 
 int Trimming::finish() const {
     const auto code = exit_code_of(report_);
+    // cron sends what a job prints to somebody: nothing to say, nothing said.
+    if (options_.when_due && code == 0 && !options_.dry_run && !options_.verbose && !out_.is_json()) return code;
     return out_.report(out_.is_json() ? render_trim_json(report_, head_) : render_trim_text(report_, out_.style()),
                        code);
 }

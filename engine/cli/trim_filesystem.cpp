@@ -62,10 +62,17 @@ TrimFilesystem::TrimFilesystem(TrimTarget target, TrimSurroundings& around, bool
     }
     slices_ = cut(geometry_, target_.fstype);
     read_record(is_dry, findings);
+    if (around.due_at && !target_.is_by_policy) {
+        const auto not_due = why_not_due(record_, around.policy.schedule, *around.due_at);
+        if (!not_due.empty()) {
+            target_.why_not = not_due;
+            target_.is_by_policy = true;
+        }
+    }
     auto floor = target_.min_extent;
     const auto limit = signed_size(geometry_.min_extent_limit);
     if (limit > 0 && floor > limit) floor = limit;
-    pass_ = decide_pass(record_, TrimPassInput{now(), floor, around.policy.full_pass});
+    pass_ = decide_pass(record_, TrimPassInput{now(), floor, around.policy.full_pass, around.wall_offset});
     if (!pass_.note.empty()) target_.note += (target_.note.empty() ? "" : "; ") + pass_.note;
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "engine/cli/trim_targets.h"
@@ -11,6 +12,7 @@
 #include "engine/host/state_store.h"
 #include "engine/host/trim_run.h"
 #include "engine/host/trim_slices.h"
+#include "engine/reconcile/trim_due.h"
 #include "engine/reconcile/trim_pass.h"
 #include "engine/report/trim_report.h"
 
@@ -24,6 +26,8 @@ struct TrimSurroundings {
     const TrimPolicy& policy;
     std::string boot_id;
     bool is_scheduled = false;
+    std::int64_t wall_offset = 0;      // seconds that the clock on the wall is ahead of UTC
+    std::optional<TrimMoment> due_at;  // trims what is due by then; none: whatever the schedule says
 };
 
 class TrimFilesystem {

@@ -93,13 +93,20 @@ TrimPolicy read_trim_policy(const Policy& policy) {
     TrimPolicy wanted;
     const auto* enabled = member(table, "enabled");
     wanted.is_scheduled = enabled == nullptr || enabled->boolean().value_or(true);
+    wanted.schedule.calendar = text_or(table, "schedule", wanted.schedule.calendar);
+    const auto* catch_up = member(table, "catch-up");
+    wanted.schedule.catches_up = catch_up == nullptr || catch_up->boolean().value_or(true);
+    const auto* boot_delay = member(table, "boot-delay");
+    if (boot_delay != nullptr && boot_delay->number)
+        wanted.schedule.boot_delay = std::chrono::microseconds(*boot_delay->number);
+    wanted.schedule.random_delay = std::chrono::microseconds(number_or(table, "random-delay", 0));
     wanted.min_extent = number_or(table, "min-extent", 0);
     wanted.full_pass = text_or(table, "full-pass", "");
     wanted.window = std::chrono::microseconds(number_or(table, "window", wanted.window.count()));
     const auto io_class = text_or(table, "io-class", "idle");
     wanted.priority.io = io_class == "idle"          ? TrimPriority::Io::idle
                          : io_class == "best-effort" ? TrimPriority::Io::best_effort
-                                                     : TrimPriority::Io::none;
+                                                     : TrimPriority::Io::realtime;
     wanted.priority.nice = static_cast<int>(number_or(table, "nice", wanted.priority.nice));
     wanted.skips_on_battery = text_or(table, "on-battery", "skip") != "run";
     return wanted;

@@ -9,6 +9,7 @@
 
 #include "engine/host/trim_call.h"
 #include "engine/policy/policy.h"
+#include "engine/reconcile/trim_due.h"
 #include "engine/topology/discard_path.h"
 
 // What a trim of this host is about: the policy's wishes for the runner, and each filesystem once, with why it is left
@@ -21,6 +22,7 @@ class Topology;
 // [fstrim], with what applies where it says nothing.
 struct TrimPolicy {
     bool is_scheduled = true;     // enabled
+    TrimSchedule schedule;        // for those who ask whether one is due
     std::int64_t min_extent = 0;  // bytes
     std::string full_pass;        // a calendar expression; empty: never
     std::chrono::microseconds window = std::chrono::hours(2);

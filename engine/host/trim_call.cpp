@@ -49,6 +49,7 @@ void set_io_priority(pid_t process, int io_class, int level) {
     StopSignals::reset();
     if (request.priority.io == TrimPriority::Io::idle) set_io_priority(0, IOPRIO_CLASS_IDLE, 0);
     if (request.priority.io == TrimPriority::Io::best_effort) set_io_priority(0, IOPRIO_CLASS_BE, 7);
+    if (request.priority.io == TrimPriority::Io::realtime) set_io_priority(0, IOPRIO_CLASS_RT, 7);
     setpriority(PRIO_PROCESS, 0, request.priority.nice);
     fstrim_range range{request.range.start, request.range.length, request.min_extent};
     Reply reply;

@@ -14,7 +14,7 @@ namespace storpol {
 
 // How the kernel is asked to treat the trimming process.
 struct TrimPriority {
-    enum class Io { idle, best_effort, none };
+    enum class Io { idle, best_effort, realtime };
     Io io = Io::idle;
     int nice = 10;
 };

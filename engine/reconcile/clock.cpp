@@ -6,6 +6,7 @@
 
 #include "engine/base/text.h"
 #include "engine/host/host.h"
+#include "engine/text/time_zone.h"
 
 namespace storpol {
 namespace {
@@ -53,6 +54,12 @@ std::string rfc3339(std::int64_t seconds) {
     return year + "-" + two_digits(static_cast<unsigned>(calendar.month())) + "-" +
            two_digits(static_cast<unsigned>(calendar.day())) + "T" + two_digits(rest / 3600) + ":" +
            two_digits(rest / 60 % 60) + ":" + two_digits(rest % 60) + "Z";
+}
+
+std::optional<std::int64_t> wall_offset(Host& host, std::int64_t seconds) {
+    const auto zone = host.read_file("/etc/localtime");
+    if (zone) return zone_offset_at(*zone, seconds);
+    return zone.error().kind == ErrorKind::no_such_file ? std::optional<std::int64_t>(0) : std::nullopt;
 }
 
 // 7a2c1f3e-2f5b-4d6c-9a1e-3b0f6f1c2d4e

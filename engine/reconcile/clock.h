@@ -20,6 +20,10 @@ std::optional<std::int64_t> seconds_of(std::string_view time);
 // "2026-11-30T12:00:00Z" of seconds since 1970.
 std::string rfc3339(std::int64_t seconds);
 
+// How many seconds the clock on the wall is ahead of UTC at `seconds`, by /etc/localtime (without one the host has UTC,
+// localtime(5)); none where that cannot be known.
+std::optional<std::int64_t> wall_offset(Host& host, std::int64_t seconds);
+
 // The id of the running boot; empty where it cannot be read (an image, a capture without it).
 std::string boot_id_of(Host& host);
 // When the running boot began, RFC 3339, from /proc/stat btime; empty where that cannot be read.

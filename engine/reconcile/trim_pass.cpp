@@ -24,7 +24,7 @@ bool is_full_due(const TrimRecord& record, const TrimPassInput& input, std::int6
     if (!calendar) return false;
     const auto last = record.last_full ? past(record.last_full->ended, now) : std::nullopt;
     if (!last) return true;
-    const auto due = next_due(*calendar, *last);
+    const auto due = next_due(*calendar, *last, input.zone);
     return due && *due <= now;
 }
 

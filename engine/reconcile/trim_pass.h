@@ -26,6 +26,7 @@ struct TrimPassInput {
     std::string now;              // RFC 3339
     std::int64_t min_extent = 0;  // the policy's floor
     std::string full_pass;        // a calendar expression: when the floor is left out; empty: never
+    std::int64_t zone = 0;        // seconds that the clock on the wall is ahead of UTC
 };
 
 // A full pass is due by its calendar since the last one, and after a run that reached no disk. Both send again what

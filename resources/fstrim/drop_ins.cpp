@@ -8,6 +8,7 @@
 #include "engine/base/text.h"
 #include "engine/host/host.h"
 #include "engine/text/calendar.h"
+#include "resources/fstrim/init_system.h"
 #include "resources/fstrim/rule.h"
 
 namespace storpol {
@@ -27,14 +28,6 @@ std::string text_of(const UnitLine& line) {
 
 bool is_boot_trigger(const UnitLine& line) {
     return line.key == "OnBootSec" || line.key == "OnStartupSec";
-}
-
-std::string first_program(Host& host, std::initializer_list<std::string_view> paths) {
-    for (const auto path : paths) {
-        const auto answer = host.ask({QueryKind::program_exists, {std::string(path)}});
-        if (!answer.refusal && trim(answer.text) == "yes") return std::string(path);
-    }
-    return {};
 }
 
 // One line of a property with one value.
@@ -208,11 +201,10 @@ std::optional<Bytes> DropIns::wanted_floor() const {
 
 std::string DropIns::runner_command(const std::string& runner) const {
     if (runner == "storpol") {
-        const auto program = first_program(
-            host_, {"/usr/bin/storpol", "/usr/local/bin/storpol", "/usr/sbin/storpol", "/usr/local/sbin/storpol"});
+        const auto program = first_program(host_, storpol_programs);
         return program.empty() ? std::string() : program + " trim --scheduled";
     }
-    const auto program = first_program(host_, {"/usr/sbin/fstrim", "/sbin/fstrim", "/usr/bin/fstrim"});
+    const auto program = first_program(host_, fstrim_programs);
     const auto stock =
         (program.empty() ? std::string("/sbin/fstrim") : program) + " " + std::string(stock_trim_options);
     return with_minimum(parse_trim_command(stock), wanted_floor());

@@ -8,6 +8,7 @@
 #include "engine/reconcile/clock.h"
 #include "engine/text/calendar.h"
 #include "engine/text/time_span.h"
+#include "resources/fstrim/uptime.h"
 
 namespace storpol {
 namespace {
@@ -72,6 +73,30 @@ void note_missed_run(const FstrimUnits& units, const FstrimLive& live, Host& hos
     }
 }
 
+// How the schedule fits the hours in which the machine is up.
+void note_history(const FstrimUnits& units, Host& host, Notes& notes) {
+    const Uptime uptime(host);
+    const auto persistent = units.timer.last("Timer", "Persistent");
+    const bool catches_up = persistent && parse_unit_boolean(persistent->value) == std::optional(true);
+    for (const auto& line : units.timer.triggers()) {
+        const auto calendar = parse_calendar(line.value);
+        if (line.key != "OnCalendar" || !calendar) continue;
+        const auto history = history_of(*calendar, uptime, host);
+        if (history.all() == 0) continue;
+        std::string says = "of the last " + std::to_string(history.all()) +
+                           " times that it was due, the machine ran at " + std::to_string(history.runs) +
+                           ", slept at " + std::to_string(history.sleeps) + " and was off at " +
+                           std::to_string(history.off);
+        if (history.unknown > 0) says += " (of " + std::to_string(history.unknown) + " the journal does not tell)";
+        if (history.sleeps > 0) says += "; a run that it slept through comes as it wakes";
+        const bool loses = history.off > 0 && !catches_up;
+        if (history.off > 0)
+            says += loses ? "; nothing makes up for a run while it was off: catch-up = true does"
+                          : "; a run while it was off comes with the next start";
+        warn(notes, "trim-schedule-history", std::move(says), line.where(), loses ? Severity::warning : Severity::info);
+    }
+}
+
 void note_service(const FstrimLive& live, Notes& notes) {
     const auto result = property_of(live.service, "Result");
     if (!result.empty() && result != "success")
@@ -95,12 +120,15 @@ void note_service(const FstrimLive& live, Notes& notes) {
              live.timer_name, Severity::info);
 }
 
-// The runner reads the host's own policy.
-void note_runner(std::span<const Setting> settings, Host& host, Notes& notes) {
-    const bool is_wanted = std::ranges::any_of(settings, [](const Setting& setting) {
+bool wants_runner(std::span<const Setting> settings) {
+    return std::ranges::any_of(settings, [](const Setting& setting) {
         return setting.address == "fstrim.runner" && setting.wanted == "storpol";
     });
-    if (!is_wanted) return;
+}
+
+}  // namespace
+
+void note_runners_policy(Host& host, Notes& notes) {
     const auto policy = host.stat("/etc/storpol/policy.toml");
     if (policy || policy.error().kind != ErrorKind::no_such_file) return;
     warn(notes, "runner-without-policy",
@@ -109,43 +137,13 @@ void note_runner(std::span<const Setting> settings, Host& host, Notes& notes) {
          "fstrim.runner");
 }
 
-}  // namespace
-
 void note_units(
     std::span<const Setting> settings, const FstrimUnits& units, const FstrimLive& live, Host& host, Notes& notes) {
     note_ignored_lines(units, notes);
     note_missed_run(units, live, host, notes);
+    note_history(units, host, notes);
     note_service(live, notes);
-    note_runner(settings, host, notes);
-}
-
-void note_cron_jobs(const std::string& foreign, Host& host, Notes& notes) {
-    const bool has_anacron = host.stat("/etc/anacrontab") || host.stat("/usr/sbin/anacron");
-    bool found = false;
-    for (const char* path : {"/etc/cron.daily/fstrim", "/etc/cron.weekly/fstrim", "/etc/cron.monthly/fstrim",
-                             "/etc/cron.d/fstrim", "/etc/cron.weekly/trim", "/etc/cron.daily/trim",
-                             "/etc/periodic/weekly/fstrim", "/etc/periodic/daily/fstrim"}) {
-        if (!host.stat(path)) continue;
-        found = true;
-        if (foreign.empty()) {
-            warn(notes, "trim-scheduled-twice",
-                 "a job of cron trims too, by its own schedule and without the policy's limits", path);
-        } else if (has_anacron) {
-            warn(notes, "trim-by-cron", "cron trims here, and anacron makes up for a day that was missed", path,
-                 Severity::info);
-        } else {
-            warn(notes, "trim-by-cron",
-                 "cron trims here, and nothing makes up for a run that was missed: a machine that is off at that hour "
-                 "is never trimmed; install anacron",
-                 path);
-        }
-    }
-    if (found || foreign.empty()) return;
-    warn(notes, "trim-not-scheduled",
-         foreign +
-             " starts this host, and no job of cron that trims was found: run `storpol trim` from one, such as "
-             "/etc/cron.daily/storpol-trim, which anacron makes up for",
-         "fstrim.schedule");
+    if (wants_runner(settings)) note_runners_policy(host, notes);
 }
 
 }  // namespace storpol

@@ -14,8 +14,7 @@ namespace storpol {
 void note_units(
     std::span<const Setting> settings, const FstrimUnits& units, const FstrimLive& live, Host& host, Notes& notes);
 
-// Jobs of cron that trim: beside the timer or, where another init system starts the host (`foreign`, else empty), all
-// there is, with what becomes of a run that is missed.
-void note_cron_jobs(const std::string& foreign, Host& host, Notes& notes);
+// The paced runner reads the host's own policy: where there is none.
+void note_runners_policy(Host& host, Notes& notes);
 
 }  // namespace storpol

@@ -2,8 +2,10 @@
 // fstrim.schedule, fstrim.coverage["TARGET"], fstrim.evidence, ...: the scheduled trim.
 //   live       the service manager's view of fstrim.timer and fstrim.service
 //   persisted  their unit files and drop-ins by systemd's precedence; of a coverage what fstrim reads: fstab, mountinfo
+//              where systemd does not start the host, an hourly job of cron
 //   evidence   the journal of fstrim.service, and /var/lib/storpol/trim
-// Our own lines: /etc/systemd/system/fstrim.{timer,service}.d/50-storpol.conf, and the links of `systemctl enable`.
+// Our own lines: /etc/systemd/system/fstrim.{timer,service}.d/50-storpol.conf, and the links of `systemctl enable`;
+// /etc/cron.d/storpol-trim.
 #include "resources/fstrim/fstrim.h"
 
 #include <algorithm>
@@ -16,12 +18,14 @@
 #include "engine/topology/discard_path.h"
 #include "engine/topology/topology.h"
 #include "resources/fstrim/coverage.h"
+#include "resources/fstrim/cron.h"
 #include "resources/fstrim/evidence.h"
 #include "resources/fstrim/findings.h"
 #include "resources/fstrim/init_system.h"
 #include "resources/fstrim/readings.h"
 #include "resources/fstrim/remedy.h"
 #include "resources/fstrim/rule.h"
+#include "resources/fstrim/uptime.h"
 #include "resources/mount/trimmed.h"
 
 namespace storpol {
@@ -173,7 +177,7 @@ class Observer {
     Observation observe(const Setting& setting) {
         const auto property = fstrim_property(setting.address);
         if (property == "evidence") return {{Plane::evidence, evidence_of(setting)}};
-        if (!foreign_.empty()) return without_systemd(property);
+        if (!foreign_.empty()) return observe_by_cron(property, foreign_, host_);
         if (property == "coverage") return {{Plane::persisted, coverage_of(setting)}};
         return {{Plane::live, live_fstrim(property, live_)},
                 {Plane::persisted, persisted_fstrim(property, units_, host_)}};
@@ -186,13 +190,6 @@ class Observer {
     const std::string& foreign() const { return foreign_; }
 
   private:
-    Observation without_systemd(std::string_view property) const {
-        Reading persisted{Unknown{foreign_ + " starts this host: storpol does not read its schedules"}, {}, {}};
-        if (property == "coverage") return {{Plane::persisted, std::move(persisted)}};
-        return {{Plane::live, Reading{Absent{foreign_ + " starts this host, not systemd"}, {}, {}}},
-                {Plane::persisted, std::move(persisted)}};
-    }
-
     const ManagedFilesystem* filesystem_of(const Setting& setting) {
         if (by_address_.empty()) {
             for (const auto& filesystem : mount_inventory(topology_, host_).filesystems) {
@@ -260,17 +257,22 @@ class FstrimResource final : public Resource {
         if (settings.empty()) return observations;
         Observer observer(topology, host);
         for (const auto& setting : settings) observations.push_back(observer.observe(setting));
-        if (observer.foreign().empty()) note_units(settings, observer.units(), observer.live(), host, notes);
-        note_cron_jobs(observer.foreign(), host, notes);
+        if (observer.foreign().empty()) {
+            note_units(settings, observer.units(), observer.live(), host, notes);
+        } else {
+            note_runners_policy(host, notes);
+        }
+        note_cron(observer.foreign(), host, notes);
         return observations;
     }
 
     Remedy actions(std::span<const Difference> differences, const Topology& topology, Host& host) const override {
+        if (!foreign_init(host).empty()) return cron_remedy(differences, host);
         return fstrim_remedy(differences, topology, host);
     }
 
     std::vector<std::string> own_files(Host&) const override {
-        return {own_drop_in(fstrim_timer), own_drop_in(fstrim_service)};
+        return {own_drop_in(fstrim_timer), own_drop_in(fstrim_service), std::string(cron_job)};
     }
 
     void survey(Host& host) const override {
@@ -282,18 +284,17 @@ class FstrimResource final : public Resource {
         static_cast<void>(read_fstrim_live(host));
         const CoverageFinder coverage(units, topology, host);
         const TrimEvidence evidence(units.service.name, topology, host);
-        static_cast<void>(host.read_link("/etc/localtime"));
         static_cast<void>(host.read_link("/etc/systemd/system/timers.target.wants/fstrim.timer"));
         for (const auto* unit : {&units.timer, &units.service}) {
             static_cast<void>(host.read_file(own_drop_in(unit->name)));
             static_cast<void>(unmet_conditions(*unit, host));
             static_cast<void>(host.read_link(unit->fragment));
         }
-        for (const char* program : {"/usr/bin/storpol", "/usr/local/bin/storpol", "/usr/sbin/storpol",
-                                    "/usr/local/sbin/storpol", "/usr/sbin/fstrim", "/sbin/fstrim", "/usr/bin/fstrim"})
-            static_cast<void>(host.ask({QueryKind::program_exists, {program}}));
-        Notes ignored;
-        note_cron_jobs(foreign_init(host), host, ignored);
+        for (const auto program : fstrim_programs)
+            static_cast<void>(host.ask({QueryKind::program_exists, {std::string(program)}}));
+        survey_cron(host);
+        static_cast<void>(Uptime(host));
+        static_cast<void>(wall_offset(host, 0));
         for (const auto& filesystem : mount_inventory(topology, host).filesystems) {
             const auto* superblock = superblock_of(filesystem, topology);
             if (superblock != nullptr && is_block_filesystem(filesystem.fstype))

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "engine/base/text.h"
 #include "engine/host/host.h"
 
 namespace storpol {
@@ -27,6 +28,7 @@ std::string foreign_init(Host& host) {
         if (host.stat(path)) return std::string(name);
     }
     if (init && init->path.ends_with("/busybox")) return "BusyBox init";
+    if (init && host.stat("/etc/inittab")) return "sysvinit";
     return {};
 }
 
@@ -34,6 +36,14 @@ bool is_container(Host& host) {
     if (host.stat("/run/systemd/container") || host.stat("/run/.containerenv")) return true;
     // An image that was built with Docker has its mark too, and no /proc.
     return host.stat("/.dockerenv") && host.stat("/proc/self");
+}
+
+std::string first_program(Host& host, std::span<const std::string_view> paths) {
+    for (const auto path : paths) {
+        const auto answer = host.ask({QueryKind::program_exists, {std::string(path)}});
+        if (!answer.refusal && trim(answer.text) == "yes") return std::string(path);
+    }
+    return {};
 }
 
 }  // namespace storpol

@@ -11,12 +11,11 @@
 namespace storpol {
 namespace {
 
-// How far ahead of UTC the clock on the wall may be where its zone is not known to be UTC.
-std::vector<std::int64_t> offsets(Host& host) {
-    const auto link = host.read_link("/etc/localtime");
-    const bool is_utc = !link || link->ends_with("/UTC") || link->ends_with("/UCT") || link->ends_with("/Zulu");
-    std::vector<std::int64_t> hours{0};
-    for (std::int64_t hour = -12; !is_utc && hour <= 14; ++hour) hours.push_back(hour * 3600);
+// How far ahead of UTC the clock on the wall is, or may be where its zone cannot be read.
+std::vector<std::int64_t> offsets(Host& host, std::int64_t seconds) {
+    if (const auto known = wall_offset(host, seconds)) return {*known};
+    std::vector<std::int64_t> hours;
+    for (std::int64_t hour = -12; hour <= 14; ++hour) hours.push_back(hour * 3600);
     return hours;
 }
 
@@ -31,7 +30,7 @@ std::string starts_at_once(const Condition& schedule, const FstrimLive& live, Ho
     const auto last = seconds_of(fired->second);
     const auto now = seconds_of(*clock);
     if (!calendar || !last || !now) return {};
-    for (const auto offset : offsets(host)) {
+    for (const auto offset : offsets(host, *last)) {
         const auto due = next_due(*calendar, *last, offset);
         if (due && *due <= *now)
             return "the new schedule was due at " + rfc3339(*due) + ", since the last run at " + fired->second +

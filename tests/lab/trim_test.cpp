@@ -428,6 +428,24 @@ TEST_F(TrimLab, OnBatteryAScheduledTrimIsSkipped) {
     umount2("/sys/class/power_supply", MNT_DETACH);
 }
 
+TEST_F(TrimLab, AnHourlyJobTrimsWhatIsDueAndIsQuiet) {
+    const LoopDisk disk("ext4", base_);
+    NEED(disk);
+    const DiscardCount discards(disk);
+    policy("[fstrim]\nschedule = \"yearly\"\n");
+    const Ran first = storpol({"trim", "--scheduled", "--when-due", base_});
+    EXPECT_EQ(first.code, 0) << first.all();
+    EXPECT_EQ(first.all(), "") << "cron would mail it";
+    const auto after_first = discards.now();
+    EXPECT_GT(after_first, 0U);
+    const Ran second = storpol({"trim", "--scheduled", "--when-due", "--verbose", base_});
+    EXPECT_EQ(second.code, 0) << second.all();
+    EXPECT_TRUE(has(second.out, "skipped: not due before ")) << second.all();
+    EXPECT_EQ(discards.now(), after_first);
+    EXPECT_EQ(storpol({"trim", "--when-due", base_}).code, 1) << "not without --scheduled";
+    EXPECT_TRUE(has(storpol({"trim", base_}).out, "trimmed on")) << "a person asks";
+}
+
 TEST_F(TrimLab, ADamagedRecordIsPutAsideAndANewerOneLeftAlone) {
     const LoopDisk disk("ext4", base_);
     NEED(disk);

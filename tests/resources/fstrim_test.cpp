@@ -267,20 +267,117 @@ TEST(Fstrim, AMissedRunIsSaid) {
     EXPECT_NE(run.finding("trim-run-missed"), nullptr);
 }
 
-TEST(Fstrim, AnotherInitSystemIsNotGuessedAt) {
+TEST(Fstrim, AScheduleInTheHoursOfSleepIsSeen) {
     MemoryHost host;
+    fill(host);
+    host.put({QueryKind::journal, {"systemd-journald.service", "400"}},
+             {"2026-11-25T07:00:00Z \"Journal started\"\n2026-11-26T22:00:00Z \"Journal stopped\"\n"
+              "2026-11-27T07:00:00Z \"Journal started\"\n",
+              "",
+              {}});
+    host.put({QueryKind::journal, {"systemd-suspend.service", "400"}},
+             {"2026-11-28T23:00:00Z \"Entering sleep state 'suspend'...\"\n"
+              "2026-11-29T06:00:00Z \"System returned from sleep state.\"\n"
+              "2026-11-29T23:00:00Z \"Performing sleep operation 'suspend'...\"\n"
+              "2026-11-30T06:00:00Z \"System returned from sleep operation 'suspend'.\"\n",
+              "",
+              {}});
+    const std::string policy = "[fstrim]\nschedule = \"*-*-* 04:00\"\n";
+    std::string text = stock_timer;
+    text.replace(text.find("OnCalendar=weekly"), 17, "OnCalendar=*-*-* 04:00");
+    host.put_file(timer_file, text);
+    const FstrimRun run(policy, host);
+    const auto* info = run.finding("trim-schedule-history");
+    ASSERT_NE(info, nullptr);
+    EXPECT_NE(info->says.find("the last 5 times that it was due, the machine ran at 2, slept at 2 and was off at 1"),
+              std::string::npos)
+        << info->says;
+    EXPECT_EQ(info->severity, Severity::info) << "Persistent=true makes up for it";
+    text.replace(text.find("Persistent=true"), 15, "Persistent=no");
+    host.put_file(timer_file, text);
+    const FstrimRun lost(policy, host);
+    ASSERT_NE(lost.finding("trim-schedule-history"), nullptr);
+    EXPECT_EQ(lost.finding("trim-schedule-history")->severity, Severity::warning);
+}
+
+TEST(Fstrim, AMachineThatWasCutOffIsNotSaidToHaveRun) {
+    MemoryHost host;
+    fill(host);
+    host.put({QueryKind::journal, {"systemd-journald.service", "400"}},
+             {"2026-11-20T07:00:00Z \"Journal started\"\n2026-11-27T07:00:00Z \"Journal started\"\n", "", {}});
+    const FstrimRun run("[fstrim]\nschedule = \"weekly\"\n", host);
+    ASSERT_NE(run.finding("trim-schedule-history"), nullptr);
+    EXPECT_NE(run.finding("trim-schedule-history")->says.find("of 1 the journal does not tell"), std::string::npos);
+}
+
+// OpenRC with a cron that reads /etc/cron.d, and storpol installed.
+void put_openrc(MemoryHost& host) {
     fill(host);
     host.remove("/run/systemd/system/user.slice");
     host.put_file("/sbin/openrc", "");
+    host.put({QueryKind::program_exists, {"/usr/sbin/cron"}}, {"yes", "", {}});
+    host.put({QueryKind::program_exists, {"/usr/bin/storpol"}}, {"yes", "", {}});
+    host.put_file("/etc/storpol/policy.toml", "version = 1\n");
+}
+
+TEST(Fstrim, WithoutSystemdAnHourlyJobAsksTheRunner) {
+    MemoryHost host;
+    put_openrc(host);
     const FstrimRun run("[fstrim]\nschedule = \"weekly\"\n", host);
-    EXPECT_EQ(run.persisted("schedule"), "unknown");
-    EXPECT_EQ(run.live("schedule"), "absent");
-    EXPECT_TRUE(run.evaluation.plan.actions.empty());
-    EXPECT_NE(run.finding("trim-not-scheduled"), nullptr);
+    EXPECT_EQ(run.persisted("enabled"), "drift");
+    EXPECT_EQ(run.live("enabled"), "absent");
+    EXPECT_EQ(run.persisted("schedule"), "absent") << "the runner reads it from the policy";
+    EXPECT_EQ(run.persisted("coverage[\"/\"]"), "absent");
+    const auto text = run.file_after("/etc/cron.d/storpol-trim");
+    EXPECT_NE(text.find("\n17 * * * * root /usr/bin/storpol trim --scheduled --when-due\n"), std::string::npos) << text;
+    host.put_file("/etc/cron.d/storpol-trim", text);
+    const FstrimRun again("[fstrim]\nschedule = \"weekly\"\n", host);
+    EXPECT_EQ(again.persisted("enabled"), "in-sync");
+    EXPECT_TRUE(again.evaluation.plan.actions.empty());
+    EXPECT_EQ(again.finding("trim-scheduled-twice"), nullptr);
     host.put_file("/etc/cron.weekly/fstrim", "#!/bin/sh\nfstrim -a\n");
-    const FstrimRun cron("[fstrim]\nschedule = \"weekly\"\n", host);
-    ASSERT_NE(cron.finding("trim-by-cron"), nullptr);
-    EXPECT_EQ(cron.finding("trim-by-cron")->severity, Severity::warning);
+    const FstrimRun twice("[fstrim]\nschedule = \"weekly\"\n", host);
+    EXPECT_NE(twice.finding("trim-scheduled-twice"), nullptr);
+}
+
+TEST(Fstrim, AJobThatIsNoLongerWantedIsTakenOut) {
+    MemoryHost host;
+    put_openrc(host);
+    host.put_file("/etc/cron.d/storpol-trim",
+                  "# fstrim.enabled\n17 * * * * root /usr/bin/storpol trim --scheduled --when-due\n");
+    const FstrimRun run("[fstrim]\nenabled = false\n", host);
+    EXPECT_EQ(run.persisted("enabled"), "drift");
+    ASSERT_EQ(run.evaluation.plan.actions.size(), 1U);
+    EXPECT_EQ(run.file_after("/etc/cron.d/storpol-trim").find("trim"), std::string::npos);
+}
+
+TEST(Fstrim, AJobThatIsCommentedOutIsNone) {
+    MemoryHost host;
+    put_openrc(host);
+    host.put_file("/etc/cron.d/storpol-trim",
+                  "# fstrim.enabled\n#17 * * * * root /usr/bin/storpol trim --scheduled --when-due\n");
+    EXPECT_EQ(FstrimRun("[fstrim]\nenabled = true\n", host).persisted("enabled"), "drift");
+}
+
+TEST(Fstrim, ACronThatReadsNoFolderIsNotWrittenFor) {
+    MemoryHost host;
+    put_openrc(host);
+    host.put({QueryKind::program_exists, {"/usr/sbin/cron"}}, {"no", "", {}});
+    const FstrimRun run("[fstrim]\nschedule = \"weekly\"\n", host);
+    EXPECT_TRUE(run.evaluation.plan.actions.empty());
+    EXPECT_NE(run.cannot("fstrim.enabled", Plane::persisted).find("root's crontab"), std::string::npos);
+    // BusyBox has a crond too.
+    host.put({QueryKind::program_exists, {"/usr/sbin/crond"}}, {"yes", "", {}});
+    EXPECT_TRUE(FstrimRun("[fstrim]\nschedule = \"weekly\"\n", host).evaluation.plan.actions.empty());
+    host.put({QueryKind::program_exists, {"/usr/bin/cronnext"}}, {"yes", "", {}});
+    EXPECT_EQ(FstrimRun("[fstrim]\nschedule = \"weekly\"\n", host).evaluation.plan.actions.size(), 1U);
+}
+
+TEST(Fstrim, WithoutSystemdAPolicyForTheRunnerIsMissed) {
+    MemoryHost host;
+    put_openrc(host);
+    host.remove("/etc/storpol/policy.toml");
+    EXPECT_NE(FstrimRun("[fstrim]\nschedule = \"weekly\"\n", host).finding("runner-without-policy"), nullptr);
 }
 
 TEST(Fstrim, AContainerLeavesItToItsHost) {
