@@ -16,6 +16,7 @@
 #include "resources/keys.h"
 #include "resources/md_raid.h"
 #include "resources/mount/trimmed.h"
+#include "resources/thin_pool.h"
 
 namespace storpol {
 namespace {
@@ -211,6 +212,7 @@ class DiscardPathResource final : public Resource {
                 gap.waits = When::next_boot;
             } else {
                 gap.cannot = summary_of(path) + ": " + path.first_blocker()->blocks;
+                gap.with = settings_that_open(path);
             }
             remedy.gaps.push_back(std::move(gap));
         }
@@ -225,6 +227,29 @@ class DiscardPathResource final : public Resource {
     }
 
   private:
+    // The live planes of the settings that make each layer in the way let discards through; none where one has none.
+    static std::vector<SettingPlane> settings_that_open(const DiscardPath& path) {
+        std::vector<SettingPlane> opening;
+        for (const auto at : path.blockers) {
+            const auto& layer = *path.hops[at].layer;
+            if (layer.kind == LayerKind::dm_crypt) {
+                opening.push_back({make_address("dm-crypt", layer.name, "discard"), Plane::live});
+            } else if (layer.kind == LayerKind::thin_pool) {
+                opening.push_back({thin_pool_address(layer), Plane::live});
+            } else if (layer.kind == LayerKind::md) {
+                opening.push_back({make_address("md-raid", "", "raid456-discard"), Plane::live});
+            } else if (!passes_limits_on(layer.kind)) {
+                return {};
+            }
+        }
+        return opening;
+    }
+
+    // Layers that block only because what lies below does: their tables are reloaded with it.
+    static bool passes_limits_on(LayerKind kind) {
+        return kind == LayerKind::linear || kind == LayerKind::striped || kind == LayerKind::thin;
+    }
+
     // Every layer in the way lets discards through from its next opening or assembly on.
     static bool comes_with_the_next_boot(const DiscardPath& path, const Topology& topology, Host& host) {
         return !path.blockers.empty() && std::ranges::all_of(path.blockers, [&](std::size_t at) {

@@ -63,11 +63,23 @@ void add_reported(std::string_view line, std::map<std::string, Pool>& pools) {
     }
 }
 
+// "vg0/pool"; empty for what is no active pool of LVM.
+std::string pool_name(const Layer& layer) {
+    const bool is_lvm_pool = layer.dm_uuid.starts_with("LVM-") && layer.dm_uuid.ends_with("-tpool");
+    return is_lvm_pool ? lvm_name_of(layer.name) : std::string();
+}
+
+// What opens the mappings below for discards.
+void add_mappings_below(const Layer& layer, std::vector<SettingPlane>& opening) {
+    if (layer.kind == LayerKind::dm_crypt)
+        opening.push_back({make_address("dm-crypt", layer.name, "discard"), Plane::live});
+    for (const auto* below : layer.below) add_mappings_below(*below, opening);
+}
+
 Pools find_pools(const Topology& topology, Host& host) {
     std::map<std::string, Pool> by_name;
     for (const auto* layer : stacks(topology, host).mappings()) {
-        const bool is_lvm_pool = layer->dm_uuid.starts_with("LVM-") && layer->dm_uuid.ends_with("-tpool");
-        const auto name = is_lvm_pool ? lvm_name_of(layer->name) : std::string();
+        const auto name = pool_name(*layer);
         if (!name.empty()) by_name[name].layer = layer;
     }
     Pools found;
@@ -175,10 +187,12 @@ class PoolRemedy {
                            "the pool was loaded otherwise; lvchange --refresh, or the next activation");
         }
         if (!takes_discards) {
-            return add_gap(difference, remedy,
-                           data.front()->name +
-                               ", which holds its data, takes no discards, so the kernel turned "
-                               "passdown off; a layer below it has to change first");
+            add_gap(difference, remedy,
+                    data.front()->name +
+                        ", which holds its data, takes no discards, so the kernel turned "
+                        "passdown off; a layer below it has to change first");
+            for (const auto* layer : data) add_mappings_below(*layer, remedy.gaps.back().with);
+            return;
         }
         Action action = action_for(difference);
         action.verb = Verb::reload_table;
@@ -284,6 +298,11 @@ class ThinPoolResource final : public Resource {
 };
 
 }  // namespace
+
+std::string thin_pool_address(const Layer& layer) {
+    const auto name = pool_name(layer);
+    return name.empty() ? std::string() : make_address("thin-pool", name, "discards");
+}
 
 std::unique_ptr<Resource> make_thin_pool_resource() {
     return std::make_unique<ThinPoolResource>();

@@ -52,6 +52,8 @@ struct Gap {
     std::optional<When> waits;  // next_mount, next_boot or by_operator: the rest comes then, once persisted is right
     std::string cannot;         // what no apply and no boot cures: the reason
     std::string mount_id = {};  // next_mount: of the mount that must end first (mountinfo field 1), where known
+    // Closed by what closes all of these, of whatever domain: `cannot` holds where they are not closed either.
+    std::vector<SettingPlane> with = {};
     bool operator==(const Gap&) const = default;
 };
 

@@ -8,6 +8,7 @@
 
 #include "engine/host/host.h"
 #include "engine/reconcile/clock.h"
+#include "engine/reconcile/follow.h"
 #include "engine/reconcile/judge.h"
 #include "engine/reconcile/leftovers.h"
 #include "engine/reconcile/planner.h"
@@ -149,6 +150,11 @@ class Run {
             append(actions, std::move(remedy.actions));
             append(gaps, std::move(remedy.gaps));
         }
+        std::vector<SettingState*> states;
+        for (auto& domain : domains_) {
+            for (auto& state : domain.states) states.push_back(&state);
+        }
+        follow_others(actions, gaps, states);
         auto leftovers = find_leftovers(resources_, wanted, host_, options_.prune);
         append(actions, std::move(leftovers.actions));
         out_.plan = make_plan(std::move(actions), std::move(gaps), host_);

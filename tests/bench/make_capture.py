@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A capture of a made-up host with many mounts or many disks, and a policy for it; the same arguments give the same bytes.
+"""A capture of a made-up host with many mounts, disks or stacks of block devices, and a policy for it; the same arguments give the same bytes.
 
-usage: make_capture.py OUT mounts|disks N
+usage: make_capture.py OUT mounts|disks|stacks N
 
 OUT/host.capture and OUT/policy.toml are for `storpol plan --host`; OUT/empty.toml wants nothing, so that a plan of it costs
 what reading the capture costs. With mounts also OUT/mountinfo and OUT/fstab, the texts in the capture. Half of what the
@@ -118,15 +118,50 @@ scheduler = "mq-deadline"
 """
 
 
+def with_stacks(capture, count):
+    """ext4 on a linear volume on dm-crypt on a disk, `count` block devices in all; every other mapping blocks discards."""
+    names = []
+    mountinfo = []
+    for number in range(count // 3):
+        disk, crypt, volume = f"sd{number:05d}x", f"dm-{2 * number}", f"dm-{2 * number + 1}"
+        passes = number % 2 == 0
+        shape = [(disk, f"8:{number * 16}", None, True), (crypt, f"252:{2 * number}", disk, passes),
+                 (volume, f"252:{2 * number + 1}", crypt, passes)]
+        for name, device, below, takes in shape:
+            names.append(name)
+            folder = f"/sys/block/{name}"
+            capture.file(f"{folder}/dev", device)
+            capture.file(f"{folder}/queue/rotational", "0")
+            capture.file(f"{folder}/queue/discard_max_bytes", "2147450880" if takes else "0")
+            capture.file(f"{folder}/queue/discard_granularity", "4096")
+            capture.listing(f"{folder}/slaves", [below] if below else [])
+            where = "virtual" if below else f"pci0000:00/ata{number}/host{number}"
+            capture.link(f"/sys/dev/block/{device}", f"../../devices/{where}/block/{name}")
+            if below:
+                capture.link(f"{folder}/slaves/{below}", f"../../../../block/{below}")
+        capture.file(f"/sys/block/{disk}/queue/discard_max_hw_bytes", "2147450880")
+        for name, label, uuid in [(crypt, f"crypt{number}", f"CRYPT-LUKS2-{number:032x}-crypt{number}"),
+                                  (volume, f"vg-volume{number}", f"LVM-{number:032x}")]:
+            capture.file(f"/sys/block/{name}/dm/name", label)
+            capture.file(f"/sys/block/{name}/dm/uuid", uuid)
+        capture.lines.append(f'dm-table crypt{number} target=crypt flags={"allow_discards" if passes else ""}')
+        capture.lines.append(f"dm-table vg-volume{number} target=linear")
+        mountinfo.append(f"{number + 2} 1 252:{2 * number + 1} / /srv/volume-{number:05d} rw,relatime shared:{number + 1} - "
+                         f"ext4 /dev/mapper/vg-volume{number} rw")
+    capture.listing("/sys/block", names)
+    capture.file("/proc/self/mountinfo", "\n".join(mountinfo))
+    return {}
+
+
 def main():
-    if len(sys.argv) != 4 or sys.argv[2] not in ("mounts", "disks"):
+    if len(sys.argv) != 4 or sys.argv[2] not in ("mounts", "disks", "stacks"):
         sys.exit(__doc__)
     out, kind, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
     os.makedirs(out, exist_ok=True)
     capture = Capture()
-    texts = with_mounts(capture, count) if kind == "mounts" else with_disks(capture, count)
+    texts = {"mounts": with_mounts, "disks": with_disks, "stacks": with_stacks}[kind](capture, count)
     texts["host.capture"] = capture.lines
-    texts["policy.toml"] = [MOUNT_POLICY if kind == "mounts" else DISK_POLICY]
+    texts["policy.toml"] = [{"mounts": MOUNT_POLICY, "disks": DISK_POLICY, "stacks": "version = 1"}[kind]]
     texts["empty.toml"] = ["version = 1"]
     for name, lines in texts.items():
         with open(os.path.join(out, name), "w", encoding="ascii") as file:

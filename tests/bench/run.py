@@ -109,11 +109,13 @@ def report_scale(build, rounds, folder, storpol):
     """Captures of made-up hosts of growing size: what a plan costs above reading the capture, and above libmount."""
     parse = os.path.join(build, "tests/bench/storpol_parse")
     print(f"\n{'captures':34s} {'empty ms':>9s} {'plan ms':>9s} {'MiB':>7s} {'libmount':>9s} {'parsers':>9s} {'x':>5s}")
-    for kind, count in [("mounts", 1000), ("mounts", 10_000), ("disks", 1000), ("disks", 10_000)]:
+    for kind, count in [("mounts", 1000), ("mounts", 10_000), ("disks", 1000), ("disks", 10_000), ("stacks", 1000), ("stacks", 10_000)]:
         out = os.path.join(folder, f"{kind}-{count}")
         subprocess.run([sys.executable, os.path.join(HERE, "make_capture.py"), out, kind, str(count)], check=True)
         host = os.path.join(out, "host.capture")
         commands = [[storpol, "plan", "--host", host, os.path.join(out, name)] for name in ("empty.toml", "policy.toml")]
+        if kind == "stacks":  # the discard path of every filesystem
+            commands[1] = [storpol, "explain", "--host", host]
         if kind == "mounts":
             texts = [os.path.join(out, name) for name in ("mountinfo", "fstab")]
             commands += [[parse, "libmount", "10"] + texts, [parse, "storpol", "10"] + texts]

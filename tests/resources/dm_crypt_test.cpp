@@ -9,6 +9,7 @@
 #include "engine/host/host.h"
 #include "engine/model/record.h"
 #include "engine/policy/load.h"
+#include "resources/discard_path.h"
 #include "resources/mount/mount.h"
 #include "tests/resources/domain_run.h"
 #include "tests/support/boot_machine.h"
@@ -228,6 +229,46 @@ TEST(DmCrypt, WhatLiesAboveIsLoadedAnewAfterTheRefresh) {
     EXPECT_EQ(reload->when, When::now);
     EXPECT_NE(std::find(reload->after.begin(), reload->after.end(), refresh->id), reload->after.end());
     EXPECT_EQ(std::get<ReloadTable>(reload->step).dm_uuid, "LVM-abc");
+}
+
+// The way from the filesystem to the disk is a setting of its own, which the mapping's actions close.
+TEST(DmCrypt, TheDiscardPathOpensWithTheMapping) {
+    const auto run_all = [](MemoryHost& host) {
+        Resources all;
+        all.push_back(make_discard_path_resource());
+        all.push_back(make_dm_crypt_resource());
+        all.push_back(make_mount_resource());
+        return DomainRun(std::move(all), std::string(allow) + "require-end-to-end = true\n", host);
+    };
+    constexpr const char* path = R"(mount["/"].discard-path)";
+    MemoryHost host;
+    Machine machine;
+    machine.above = "0";
+    fill(host, machine);
+    const auto waiting = run_all(host);
+    EXPECT_EQ(waiting.verdict(path, Plane::live), "drift");
+    EXPECT_EQ(waiting.cannot(path, Plane::live), "") << "the header flag does it at the next boot";
+    host.put_file("/etc/cryptsetup-keys.d/root.key", "key");
+    const auto now = run_all(host);
+    EXPECT_EQ(now.cannot(path, Plane::live), "");
+    for (const auto* action : {now.action(Verb::refresh_mapping, "root"), now.action(Verb::reload_table, "vg-root")}) {
+        ASSERT_NE(action, nullptr);
+        const SettingPlane of{path, Plane::live};
+        EXPECT_NE(std::find(action->serves.begin(), action->serves.end(), of), action->serves.end());
+    }
+    for (const auto& gap : now.evaluation.plan.gaps) EXPECT_NE(gap.of.address, path);
+}
+
+TEST(DmCrypt, WithoutASettingForTheMappingThePathStaysShut) {
+    MemoryHost host;
+    fill(host, {});
+    Resources all;
+    all.push_back(make_discard_path_resource());
+    all.push_back(make_dm_crypt_resource());
+    all.push_back(make_mount_resource());
+    const DomainRun run(std::move(all), "[discard]\nfilesystem = \"periodic\"\nrequire-end-to-end = true\n", host);
+    EXPECT_NE(run.cannot(R"(mount["/"].discard-path)", Plane::live).find("blocked by dm-crypt root"),
+              std::string::npos);
 }
 
 TEST(DmCrypt, AThinPoolAboveIsLoadedAfterItsDataVolume) {

@@ -25,6 +25,15 @@ struct DomainRun {
               bool image = false,
               const Resources& others = {}) {
         resources.push_back(std::move(resource));
+        run(policy, host, image, others);
+    }
+
+    // Several resources that have to do with each other.
+    DomainRun(Resources several, const std::string& policy, Host& host) : resources(std::move(several)) {
+        run(policy, host, false, {});
+    }
+
+    void run(const std::string& policy, Host& host, bool image, const Resources& others) {
         auto keys = keys_of(resources);
         for (auto& more : keys_of(others)) keys.push_back(std::move(more));
         loaded = load_policy_files({Policy::File{"site.toml", "version = 1\n" + policy}}, keys);
