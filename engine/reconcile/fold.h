@@ -16,5 +16,7 @@ std::vector<Action> fold_edits(std::vector<Action> actions, std::vector<Gap>& ga
 
 // One action into another of the same effect: what it serves, says and reads; the worse risk and the sooner time.
 void merge_into(Action& action, Action other);
+// Once all are merged: what it serves and reads, each once.
+void end_merging(Action& action);
 
 }  // namespace storpol

@@ -2,6 +2,7 @@
 #include "engine/reconcile/planner.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -24,6 +25,13 @@ int rank_of(const Action& action) {
 std::string target_name(const Action& action) {
     auto target = target_of(action.step);
     return target.empty() ? action.target : target;
+}
+
+// All but the first of each.
+template <class T>
+void drop_repeated(std::vector<T>& list) {
+    std::set<T> seen;
+    std::erase_if(list, [&seen](const T& one) { return !seen.insert(one).second; });
 }
 
 // Two resources may ask for the same effect (a daemon-reload); two that ask for different values of one attribute would
@@ -51,6 +59,7 @@ std::vector<Action> merge_equal(std::vector<Action> actions) {
         same_target.push_back(merged.size());
         merged.push_back(std::move(action));
     }
+    for (auto& action : merged) end_merging(action);
     return merged;
 }
 
@@ -123,16 +132,8 @@ class Ordering {
 }  // namespace
 
 void merge_into(Action& action, Action other) {
-    for (auto& served : other.serves) {
-        if (std::find(action.serves.begin(), action.serves.end(), served) == action.serves.end()) {
-            action.serves.push_back(std::move(served));
-        }
-    }
-    for (auto& read : other.reads) {
-        if (std::find(action.reads.begin(), action.reads.end(), read) == action.reads.end()) {
-            action.reads.push_back(std::move(read));
-        }
-    }
+    std::move(other.serves.begin(), other.serves.end(), std::back_inserter(action.serves));
+    std::move(other.reads.begin(), other.reads.end(), std::back_inserter(action.reads));
     if (action.says.empty()) {
         action.says = std::move(other.says);
     } else if (!other.says.empty() && action.says != other.says) {
@@ -140,6 +141,11 @@ void merge_into(Action& action, Action other) {
     }
     action.risk = std::max(action.risk, other.risk);
     action.when = std::min(action.when, other.when);
+}
+
+void end_merging(Action& action) {
+    drop_repeated(action.serves);
+    drop_repeated(action.reads);
 }
 
 Plan make_plan(std::vector<Action> proposed, std::vector<Gap> gaps, Host& host) {
