@@ -91,6 +91,7 @@ Members look_at_members(const std::vector<std::string>& models, const Topology& 
 }
 
 struct Source {
+    std::string name;  // of the file
     std::string where;
     std::string value;
 };
@@ -100,6 +101,12 @@ struct Sources {
     std::vector<Source> found;
     std::string unknown;
     bool on_command_line = false;
+
+    // The place that holds over our file whatever that says; empty for none.
+    std::string behind_own_file() const {
+        const auto own_name = own_file.substr(own_file.rfind('/') + 1);
+        return !found.empty() && found.back().name > own_name ? found.back().where : std::string();
+    }
 };
 
 void add_modprobe_sources(Host& host, Sources& sources) {
@@ -115,7 +122,7 @@ void add_modprobe_sources(Host& host, Sources& sources) {
         }
         for (const auto& option : parse_module_options(text->bytes)) {
             if (option.module != "raid456" || option.name != parameter) continue;
-            sources.found.push_back({text->path + ":" + std::to_string(option.line), option.value});
+            sources.found.push_back({name, text->path + ":" + std::to_string(option.line), option.value});
         }
     }
 }
@@ -123,7 +130,7 @@ void add_modprobe_sources(Host& host, Sources& sources) {
 void add_command_line(const Topology& topology, Host& host, Sources& sources) {
     for (const auto& placed : next_boot(topology, host).sources.arguments) {
         if (module_name(placed.name) != "raid456." + std::string(parameter)) continue;
-        sources.found.push_back({to_text(placed.place), placed.value.value_or("Y")});
+        sources.found.push_back({{}, to_text(placed.place), placed.value.value_or("Y")});
         sources.on_command_line = true;
     }
 }
@@ -267,6 +274,11 @@ class MdRaidResource final : public Resource {
             remedy.gaps.push_back({served, std::nullopt,
                                    "overridden by " + sources.found.back().where +
                                        ", the kernel command line, which holds over modprobe.d"});
+            return;
+        }
+        if (const auto winner = sources.behind_own_file(); !winner.empty()) {
+            remedy.gaps.push_back({served, std::nullopt,
+                                   "overridden by " + winner + ", whose name sorts after ours: the last line wins"});
             return;
         }
         const auto text = host.read_file(own_file);

@@ -202,7 +202,7 @@ TrimEntry TrimFilesystem::trim(std::chrono::microseconds window,
     const auto device = make_trim_device(live, stop);
     const auto began = now();
     auto next_record = monotonic_now() + before_first_record;
-    TrimResume resume{pass_.began, pass_.position, pass_.bytes, pass_.min_extent, pass_.is_full};
+    TrimResume resume{pass_.began, pass_.position, pass_.bytes, pass_.min_extent, pass_.is_full, pass_.is_forced};
     auto what = job(window);
     what.progress = [&](const TrimProgress& made) {
         resume.position = signed_size(made.position);

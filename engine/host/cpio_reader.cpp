@@ -27,7 +27,9 @@ std::uint64_t padded(std::uint64_t size) {
     return (size + 3) & ~std::uint64_t{3};
 }
 
-std::string_view plain_name(std::string_view name) {
+}  // namespace
+
+std::string_view cpio_name(std::string_view name) {
     for (;;) {
         if (name.starts_with('/'))
             name.remove_prefix(1);
@@ -37,10 +39,6 @@ std::string_view plain_name(std::string_view name) {
             return name;
     }
 }
-
-}  // namespace
-
-CpioReader::CpioReader(std::string_view wanted, std::size_t largest) : wanted_(plain_name(wanted)), largest_(largest) {}
 
 bool CpioReader::fail(int code) {
     error_ = code;
@@ -107,33 +105,57 @@ bool CpioReader::start_name() {
 
 bool CpioReader::start_data() {
     name_.resize(std::min<std::size_t>(name_.size(), name_size_));
-    const auto name = plain_name(std::string_view(name_).substr(0, name_.find('\0')));
-    const bool is_wanted = name == wanted_;
+    const auto name = cpio_name(std::string_view(name_).substr(0, name_.find('\0')));
     const bool is_file = (field(mode_field) & type_mask) == regular;
     const bool is_linked = is_file && field(links_field) > 1;
-    const auto inode = header_.substr(magic_length + inode_field * 8, 8) +
-                       header_.substr(magic_length + major_field * 8, 8) +
-                       header_.substr(magic_length + minor_field * 8, 8);
-    if (name == trailer) link_.clear();
-    if (is_wanted) {
-        found_.reset();  // what is no regular file takes its place all the same
-        link_ = is_linked && data_size_ == 0 ? inode : std::string();
-        if (is_file && data_size_ == 0) found_ = "";
+    if (name == trailer) linked_.clear();
+    kept_for_.clear();
+    const auto choice = choose_(name, data_size_);
+    if (choice != Choice::pass_over) {
+        if (const auto at = files_.find(name); at != files_.end()) files_.erase(at);
     }
-    // Of a file with several names the last one in the archive carries the data (cpio -o).
-    const bool is_kept = (is_wanted && is_file) || (is_linked && !link_.empty() && inode == link_);
-    if (is_kept && data_size_ > largest_) return fail(EFBIG);
-    state_ = is_kept && data_size_ > 0 ? State::data : State::skip;
+    if (is_file && !take_file(name, choice, is_linked ? inode() : std::string())) return false;
+    state_ = kept_for_.empty() || data_size_ == 0 ? State::skip : State::data;
     padding_ = padded(data_size_) - data_size_;
     left_ = padded(data_size_);
     if (left_ == 0) state_ = State::between;
     return true;
 }
 
+std::string CpioReader::inode() const {
+    return header_.substr(magic_length + inode_field * 8, 8) + header_.substr(magic_length + major_field * 8, 8) +
+           header_.substr(magic_length + minor_field * 8, 8);
+}
+
+// What is no regular file has taken the place of an earlier one by then.
+bool CpioReader::take_file(std::string_view name, Choice choice, const std::string& linked_as) {
+    if (choice == Choice::refuse) return fail(EFBIG);
+    if (choice != Choice::pass_over) {
+        auto& bytes = files_[std::string(name)];
+        if (choice == Choice::bytes && data_size_ == 0) bytes = "";
+        if (choice == Choice::bytes) kept_for_.emplace_back(name);
+    }
+    if (linked_as.empty()) return true;
+    // Of a file with several names the last one in the archive carries the data (cpio -o).
+    if (data_size_ == 0) {
+        if (choice != Choice::pass_over) linked_[linked_as].emplace_back(name);
+        return true;
+    }
+    const auto earlier = linked_.find(linked_as);
+    if (earlier == linked_.end()) return true;
+    for (const auto& one : earlier->second) {
+        const auto again = choose_(one, data_size_);
+        if (again == Choice::refuse) return fail(EFBIG);
+        files_[one].reset();
+        if (again == Choice::bytes) kept_for_.push_back(one);
+    }
+    return true;
+}
+
 void CpioReader::finish_member() {
     if (state_ == State::data) {
         data_.resize(data_.size() - static_cast<std::size_t>(padding_));
-        found_ = std::move(data_);
+        for (const auto& name : kept_for_) files_[name] = data_;
         data_.clear();
     }
     state_ = State::between;

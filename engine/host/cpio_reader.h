@@ -3,17 +3,27 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace storpol {
 
-// Picks one file out of a stream of newc cpio archives, fed in pieces of any size. Keeps the wanted file and nothing
-// else. Pure.
+// The regular files of the archives, by names without a leading "/" or "./", as the last archive that has each holds
+// it: the bytes, or none where they were not kept.
+using CpioFiles = std::map<std::string, std::optional<std::string>, std::less<>>;
+
+// Picks files out of a stream of newc cpio archives, fed in pieces of any size. Pure.
 class CpioReader {
   public:
-    CpioReader(std::string_view wanted, std::size_t largest);
+    // Is a file of that name and size to be looked at: not at all, by its name, or with its bytes? `refuse` is EFBIG.
+    enum class Choice { pass_over, name, bytes, refuse };
+    using Choose = std::function<Choice(std::string_view name, std::uint64_t size)>;
+
+    explicit CpioReader(Choose choose) : choose_(std::move(choose)) {}
 
     // Takes bytes off the front of `in`: all of them, or up to the first that begins no archive (where a compressed
     // stream may begin). False for damage, then error() is an errno.
@@ -23,20 +33,20 @@ class CpioReader {
 
     int error() const { return error_; }
 
-    // The file as the last archive that has it holds it.
-    const std::optional<std::string>& found() const { return found_; }
+    const CpioFiles& files() const { return files_; }
 
   private:
     enum class State { between, header, name, skip, data };
 
     bool start_name();
     bool start_data();
+    bool take_file(std::string_view name, Choice choice, const std::string& linked_as);
+    std::string inode() const;
     void finish_member();
     bool fail(int code);
     std::uint64_t field(std::size_t number) const;  // of the header; UINT64_MAX when it is no number
 
-    std::string wanted_;
-    std::size_t largest_;
+    Choose choose_;
     State state_ = State::between;
     int error_ = 0;
     std::string header_;
@@ -46,8 +56,13 @@ class CpioReader {
     std::uint64_t padding_ = 0;  // behind the kept data
     std::uint64_t data_size_ = 0;
     std::string data_;
-    std::optional<std::string> found_;
-    std::string link_;  // inode of the wanted file when its data come with a later link to it
+    std::vector<std::string> kept_for_;  // the names that `data_` is of
+    CpioFiles files_;
+    // By inode the files whose data come with a later link to them.
+    std::map<std::string, std::vector<std::string>> linked_;
 };
+
+// The name as CpioFiles has it.
+std::string_view cpio_name(std::string_view name);
 
 }  // namespace storpol

@@ -8,7 +8,6 @@
 #include <memory>
 #include <vector>
 
-#include "engine/host/cpio_reader.h"
 #include "engine/host/decompress.h"
 
 namespace storpol {
@@ -17,6 +16,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t piece = 256 << 10;
+constexpr std::size_t small_file = 64 << 10;
+constexpr std::size_t small_files = 16 << 20;  // all of them
 
 tl::unexpected<Error> fail_image(int code, std::string what) {
     auto error = fail(kind_of_errno(code), std::move(what));
@@ -58,10 +59,10 @@ class Source {
 
 class ImageReader {
   public:
-    ImageReader(const ReadImage& read, std::string_view member, const ImageLimits& limits)
-        : source_(read), cpio_(member, limits.member), limits_(limits), deadline_(Clock::now() + limits.time) {}
+    ImageReader(const ReadImage& read, CpioReader::Choose choose, const ImageLimits& limits)
+        : source_(read), cpio_(std::move(choose)), limits_(limits), deadline_(Clock::now() + limits.time) {}
 
-    Result<std::string> run() {
+    Result<CpioFiles> run() {
         for (;;) {
             while (source_.rest().size() < magic_size && source_.refill()) continue;
             if (source_.error() != 0) return fail_image(source_.error(), "cannot read the image");
@@ -71,8 +72,7 @@ class ImageReader {
             if (!taken) return tl::make_unexpected(taken.error());
         }
         if (!cpio_.is_between()) return fail_image(EINVAL, "the image ends in the middle of an archive");
-        if (!cpio_.found()) return fail_image(ENOENT, "the image has no such file");
-        return *cpio_.found();
+        return cpio_.files();
     }
 
   private:
@@ -133,20 +133,44 @@ class ImageReader {
     std::unique_ptr<char[]> out_ = std::make_unique<char[]>(piece);
 };
 
-}  // namespace
-
-Result<std::string> read_image_member(const ReadImage& read, std::string_view member, const ImageLimits& limits) {
-    return ImageReader(read, member, limits).run();
-}
-
-Result<std::string> image_member_of(int fd, std::string_view member) {
-    const auto from_fd = [fd](char* into, std::size_t size) {
+ReadImage reader_of(int fd) {
+    return [fd](char* into, std::size_t size) {
         ssize_t got = 0;
         do got = read(fd, into, size);
         while (got < 0 && errno == EINTR);
         return got < 0 ? -static_cast<ssize_t>(errno) : got;
     };
-    return read_image_member(from_fd, member);
+}
+
+}  // namespace
+
+Result<std::string> read_image_member(const ReadImage& read, std::string_view member, const ImageLimits& limits) {
+    using Choice = CpioReader::Choice;
+    const std::string wanted(cpio_name(member));
+    const auto choose = [&](std::string_view name, std::uint64_t size) {
+        if (name != wanted) return Choice::pass_over;
+        return size > limits.member ? Choice::refuse : Choice::bytes;
+    };
+    auto files = ImageReader(read, choose, limits).run();
+    if (!files) return tl::make_unexpected(files.error());
+    const auto found = files->find(wanted);
+    if (found == files->end() || !found->second) return fail_image(ENOENT, "the image has no such file");
+    return std::move(*found->second);
+}
+
+Result<CpioFiles> image_files_of(int fd, const std::function<bool(std::string_view)>& is_kept) {
+    using Choice = CpioReader::Choice;
+    std::size_t kept = 0;
+    const auto choose = [&](std::string_view name, std::uint64_t size) {
+        if (size > small_file || kept + size > small_files || !is_kept(name)) return Choice::name;
+        kept += size;
+        return Choice::bytes;
+    };
+    return ImageReader(reader_of(fd), choose, ImageLimits{}).run();
+}
+
+Result<std::string> image_member_of(int fd, std::string_view member) {
+    return read_image_member(reader_of(fd), member);
 }
 
 Result<std::string> image_member_of(std::string_view bytes, std::string_view member) {

@@ -207,8 +207,10 @@ Result<void> DiskStateStore::lock() {
     const auto own = open_own_directory(above->get(), "storpol", 0755, true, directory);
     if (!own) return tl::make_unexpected(own.error());
     const auto name = lock_path_.substr(slash + 1);
-    Fd fd(openat(own->get(), name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644));
+    Fd fd(openat(own->get(), name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
     if (!fd) return fail_errno(errno, "cannot open the lock", lock_path_);
+    // Who may open a file for reading may lock it: nobody but root is to hold up an apply.
+    fchmod(fd.get(), 0600);
     if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
         const int code = errno;
         std::string holder;

@@ -257,9 +257,31 @@ Answer TreeHost::answer_image_member(const Query& query) {
 
     if (fstat(opened.fd.get(), &found) != 0) return refuse(query, errno);
     if (!S_ISREG(found.st_mode)) return refuse(query, S_ISDIR(found.st_mode) ? EISDIR : EINVAL);
+    const auto& files = image_files(query.args.at(0), opened.fd.get(), found);
+    if (!files) return refuse(query, files.error().code);
+    const auto at = files->find(cpio_name(member));
+    if (at == files->end()) return refuse(query, ENOENT);
+    if (at->second) return Answer{*at->second, "", {}};
     auto bytes = image_member_of(opened.fd.get(), member);
     if (!bytes) return refuse(query, bytes.error().code);
     return Answer{std::move(*bytes), "", {}};
+}
+
+const Result<CpioFiles>& TreeHost::image_files(const std::string& path, int fd, const struct stat& found) {
+    std::string stamp;
+    for (const auto number : {static_cast<std::int64_t>(found.st_dev), static_cast<std::int64_t>(found.st_ino),
+                              static_cast<std::int64_t>(found.st_size), static_cast<std::int64_t>(found.st_ctim.tv_sec),
+                              static_cast<std::int64_t>(found.st_ctim.tv_nsec)})
+        stamp += std::to_string(number) + " ";
+    const auto known = images_.find(path);
+    if (known != images_.end() && known->second.stamp == stamp) return known->second.files;
+    // What may be a key is read when it is asked for, and not kept.
+    const auto is_kept = [](std::string_view name) {
+        return name.find("key") == std::string_view::npos && !is_never_read("/" + std::string(name));
+    };
+    images_.insert_or_assign(path, Image{stamp, image_files_of(fd, is_kept)});
+    lseek(fd, 0, SEEK_SET);
+    return images_.at(path).files;
 }
 
 std::string read_clock() {

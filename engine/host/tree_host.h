@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <sys/stat.h>
+
+#include <map>
+#include <string>
+
+#include "engine/host/cpio_reader.h"
 #include "engine/host/host.h"
 #include "engine/host/path_walk.h"
 
@@ -23,10 +29,19 @@ class TreeHost {
     Answer answer_stat(const Query& query);
     Answer answer_program(const Query& query);
     Answer answer_image_member(const Query& query);
+    const Result<CpioFiles>& image_files(const std::string& path, int fd, const struct stat& found);
     int guard(std::string_view path) const;
+
+    // The files of one initramfs, as of the bytes that `stamp` tells: several are asked for one after the other, and to
+    // unpack an image takes seconds.
+    struct Image {
+        std::string stamp;
+        Result<CpioFiles> files;
+    };
 
     PathWalk walk_;
     bool is_image_;
+    std::map<std::string, Image> images_;  // by path
 };
 
 std::string read_clock();  // RFC 3339 in UTC

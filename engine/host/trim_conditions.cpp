@@ -49,8 +49,10 @@ std::string other_trim(Host& host) {
     const auto processes = host.list("/proc");
     if (!processes) return {};
     for (const auto& name : *processes) {
-        if (is_number(name) && attribute(host, "/proc/" + name + "/comm") == "fstrim")
-            return "fstrim (process " + name + ")";
+        if (!is_number(name) || attribute(host, "/proc/" + name + "/comm") != "fstrim") continue;
+        // Only root can trim; what anybody else calls so is to hold nothing up.
+        const auto process = host.stat("/proc/" + name);
+        if (process && process->uid == 0) return "fstrim (process " + name + ")";
     }
     return {};
 }

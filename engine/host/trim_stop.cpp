@@ -117,8 +117,10 @@ Result<bool> TrimLock::try_lock(pid_t& holder) {
         directory_.reset(open(run_directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         if (!directory_) return fail_errno(errno, "cannot open the directory", run_directory);
         constexpr int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-        fd_.reset(openat(directory_.get(), lock_name, flags, 0644));
+        fd_.reset(openat(directory_.get(), lock_name, flags, 0600));
         if (!fd_) return fail_errno(errno, "cannot open the lock", path);
+        // Who may open a file for reading may lock it: nobody but root is to hold up a trim.
+        fchmod(fd_.get(), 0600);
     }
     if (flock(fd_.get(), LOCK_EX | LOCK_NB) == 0) {
         // For people who ask who holds it; the lock itself is the flock, so that a refused write harms nothing.

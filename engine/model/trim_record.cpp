@@ -45,11 +45,8 @@ Json to_json(const TrimRun& run) {
 }
 
 Json to_json(const TrimResume& resume) {
-    return Json{{"began", escape_bytes(resume.began)},
-                {"position", resume.position},
-                {"bytes", resume.bytes},
-                {"min-extent", resume.min_extent},
-                {"full", resume.is_full}};
+    return Json{{"began", escape_bytes(resume.began)}, {"position", resume.position}, {"bytes", resume.bytes},
+                {"min-extent", resume.min_extent},     {"full", resume.is_full},      {"forced", resume.is_forced}};
 }
 
 // Reads members of one object; the first that is not as it should be is kept.
@@ -148,6 +145,7 @@ Result<TrimResume> resume_from_json(const Json& json) {
     reader.number("bytes", resume.bytes);
     reader.number("min-extent", resume.min_extent);
     reader.boolean("full", resume.is_full);
+    if (json.is_object() && json.contains("forced")) reader.boolean("forced", resume.is_forced);
     if (reader.error()) return tl::unexpected<Error>(*reader.error());
     return resume;
 }

@@ -56,6 +56,7 @@ struct TrimResume {
     std::int64_t bytes = 0;     // reported so far
     std::int64_t min_extent = 0;
     bool is_full = false;
+    bool is_forced = false;  // also where ext4 holds the groups for trimmed
 
     bool operator==(const TrimResume&) const = default;
 };

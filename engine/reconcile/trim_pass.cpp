@@ -30,13 +30,17 @@ bool is_full_due(const TrimRecord& record, const TrimPassInput& input, std::int6
 
 // After a run that came to nothing: the same again would come to nothing on ext4, which has noted it all as trimmed.
 void go_deeper(TrimPass& pass, const TrimRecord& record) {
-    if (record.runs.empty()) return;
-    const auto& last = record.runs.back();
-    const bool was_blocked = last.outcome == TrimOutcome::skipped && last.why.starts_with(blocked_below);
-    if (last.outcome != TrimOutcome::lost && !was_blocked) return;
-    pass.is_full = pass.is_forced = true;
-    pass.min_extent = 0;
-    pass.note = "all free space is sent again, as the last run reached no disk";
+    for (auto run = record.runs.rbegin(); run != record.runs.rend(); ++run) {
+        const bool was_blocked = run->outcome == TrimOutcome::skipped && run->why.starts_with(blocked_below);
+        if (run->outcome == TrimOutcome::lost || was_blocked) {
+            pass.is_full = pass.is_forced = true;
+            pass.min_extent = 0;
+            pass.note = "all free space is sent again, as the last run reached no disk";
+            return;
+        }
+        // One that was not begun or not finished has not made up for it.
+        if (run->outcome != TrimOutcome::skipped && run->outcome != TrimOutcome::interrupted) return;
+    }
 }
 
 }  // namespace
@@ -59,7 +63,7 @@ TrimPass decide_pass(const TrimRecord& record, const TrimPassInput& input) {
     pass.is_resumed = true;
     pass.began = resume.began;
     pass.is_full = resume.is_full;
-    pass.is_forced = pass.is_forced || (resume.is_full && input.min_extent > 0);
+    pass.is_forced = pass.is_forced || resume.is_forced || (resume.is_full && input.min_extent > 0);
     pass.min_extent = resume.is_full ? 0 : resume.min_extent;
     pass.position = resume.position;
     pass.bytes = resume.bytes;

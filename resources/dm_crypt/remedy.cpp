@@ -143,7 +143,8 @@ class Planner {
         if (source == nullptr)
             return cannot(wanted,
                           at_boot->where + " opens it with other options, and no file that it is made from names it");
-        if (at_boot->kind == CryptSource::Kind::crypttab) {
+        // Whatever decides there now: what is to get there is the source's.
+        if (source->kind == CryptSource::Kind::crypttab) {
             remakes_.push_back({wanted, Verb::rebuild_initramfs, boot_image(topology_, host_).rebuild,
                                 "make the initramfs anew, with " + printable(source->where), source->place.file});
             return;
@@ -154,6 +155,9 @@ class Planner {
                                 "bring " + printable(source->where) + " into the boot entries", source->place.file});
             return;
         }
+        if (at_boot->kind == CryptSource::Kind::crypttab)
+            return cannot(wanted, at_boot->where + " opens it with other options than " + printable(source->where) +
+                                      ", and the boot entries are made by nothing that is known here");
         // The entry is its own source, or /etc/kernel/cmdline makes only those of kernels to come.
         auto why = edits_.change(mapping, *at_boot, wanted.flag(), wanted.on, {wanted.of()});
         if (!why.empty()) cannot(wanted, std::move(why));

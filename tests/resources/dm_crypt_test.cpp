@@ -133,6 +133,26 @@ TEST(DmCrypt, AStaleInitramfsAloneIsMadeAnew) {
     EXPECT_EQ(verbs(it), Words{"rebuild-initramfs /boot/initrd.img next-boot"});
 }
 
+// What is to get into the next boot is the line of crypttab, so the image is made anew, although the command line
+// decides there as long as the image has no such line.
+TEST(DmCrypt, AnImageWithoutItsCrypttabIsMadeAnew) {
+    MemoryHost host;
+    Machine machine;
+    machine.header = "version=1\n";
+    machine.type = "LUKS1";
+    machine.options = "luks,discard";
+    machine.table = "allow_discards";
+    fill(host, machine);
+    put_grub(host, std::string("root=/dev/mapper/root ro rd.luks.name=") + uuid + "=root", "/boot/initrd.img");
+    put_image(host, "/boot/initrd.img",
+              {{"usr/lib/dracut/build-parameter.txt", ""}, {"usr/lib/systemd/systemd-cryptsetup", ""}});
+    host.put({QueryKind::program_exists, {"/usr/bin/dracut"}}, {"yes", "", {}});
+    host.put_file("/etc/default/grub", std::string("GRUB_CMDLINE_LINUX=\"rd.luks.name=") + uuid + "=root\"\n");
+    const auto it = run(allow, host);
+    EXPECT_EQ(it.verdict(address, Plane::boot), "drift");
+    EXPECT_EQ(verbs(it), Words{"rebuild-initramfs /boot/initrd.img next-boot"});
+}
+
 TEST(DmCrypt, AWordThatItsReaderIgnoresIsReplacedAndSaid) {
     MemoryHost host;
     Machine machine;

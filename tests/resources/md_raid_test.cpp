@@ -70,6 +70,9 @@ TEST(MdRaid, LaterFileNamesAndHigherDirectoriesWin) {
     const auto it = run(R"("Samsung*")", host);
     EXPECT_EQ(it.source(address, Plane::persisted), "/etc/modprobe.d/zz.conf:1");
     EXPECT_EQ(it.verdict(address, Plane::persisted), "drift");
+    // It holds over whatever our file says, so nothing is written, and no initramfs made for nothing.
+    EXPECT_NE(it.cannot(address, Plane::persisted).find("overridden by /etc/modprobe.d/zz.conf:1"), std::string::npos);
+    EXPECT_EQ(it.file_after(own_file), "");
 }
 
 TEST(MdRaid, ArraysWithoutParityHaveNoSuchSetting) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/host/initramfs.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "engine/base/handle.h"
 #include "engine/host/host.h"
 #include "engine/host/program.h"
 #include "tests/engine/host/temp_tree.h"
@@ -67,6 +69,25 @@ TEST(Initramfs, TheLastArchiveThatHasTheFileWins) {
 TEST(Initramfs, ALinkedFileHasTheDataOfItsLastName) {
     EXPECT_EQ(find(entry(wanted, "", 0100644, 2, 5) + entry("b", "late", 0100644, 2, 5) + trailer), "late");
     EXPECT_EQ(find(entry(wanted, "", 0100644, 2, 5) + trailer + entry("b", "late", 0100644, 2, 5) + trailer), "");
+}
+
+// All at once is what each would be by itself.
+TEST(Initramfs, OnePassHasAllFiles) {
+    const auto image = archive("one") + entry("secret.key", "k") + entry("gone", "here") + trailer + archive("two") +
+                       entry("gone", "", 040755) + entry("a", "", 0100644, 2, 5) + entry("b", "late", 0100644, 2, 5) +
+                       trailer;
+    const TempTree tree;
+    tree.write("/image", image);
+    const Fd fd(open((tree.path() + "/image").c_str(), O_RDONLY | O_CLOEXEC));
+    const auto files = image_files_of(fd.get(), [](std::string_view name) { return !name.ends_with(".key"); });
+    ASSERT_TRUE(files.has_value());
+    EXPECT_EQ(files->size(), 5U);
+    EXPECT_EQ(files->at(wanted), "two");
+    EXPECT_EQ(files->at("a"), "late");
+    EXPECT_EQ(files->at("b"), "late");
+    EXPECT_EQ(files->at("secret.key"), std::nullopt) << "there, and not kept";
+    EXPECT_EQ(files->at("etc/other"), std::nullopt) << "too large to keep";
+    EXPECT_FALSE(files->contains("gone")) << "a folder now";
 }
 
 TEST(Initramfs, DamageIsNoEmptyAnswer) {

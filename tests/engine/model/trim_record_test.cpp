@@ -32,7 +32,7 @@ TrimRecord sample() {
     auto second = run(TrimOutcome::failed, 0);
     second.why = "EIO";
     add_run(record, second);
-    record.resume = TrimResume{"2026-11-30T12:00:00Z", 1 << 30, 77, 1 << 20, false};
+    record.resume = TrimResume{"2026-11-30T12:00:00Z", 1 << 30, 77, 1 << 20, false, true};
     return record;
 }
 

@@ -54,7 +54,7 @@ TEST(TrimPass, WithoutAFloorEachIsFull) {
 
 TEST(TrimPass, GoesOnWhereTheLastWasCutShort) {
     auto record = trimmed_fully("2026-11-15T00:00:00Z");
-    record.resume = TrimResume{"2026-11-30T11:00:00Z", 4096, 7, mebibyte, false};
+    record.resume = TrimResume{"2026-11-30T11:00:00Z", 4096, 7, mebibyte, false, false};
     const auto pass = decide_pass(record, input());
     EXPECT_TRUE(pass.is_resumed);
     EXPECT_EQ(pass.position, 4096);
@@ -64,17 +64,17 @@ TEST(TrimPass, GoesOnWhereTheLastWasCutShort) {
 
 TEST(TrimPass, DoesNotGoOnWithWhatIsOldOtherOrFromTheFuture) {
     auto record = trimmed_fully("2026-11-15T00:00:00Z");
-    record.resume = TrimResume{"2026-11-20T11:00:00Z", 4096, 7, mebibyte, false};
+    record.resume = TrimResume{"2026-11-20T11:00:00Z", 4096, 7, mebibyte, false, false};
     EXPECT_FALSE(decide_pass(record, input()).is_resumed) << "ten days ago";
     record.resume->began = "2026-12-20T11:00:00Z";
     EXPECT_FALSE(decide_pass(record, input()).is_resumed) << "not yet";
-    record.resume = TrimResume{"2026-11-30T11:00:00Z", 4096, 7, 2 * mebibyte, false};
+    record.resume = TrimResume{"2026-11-30T11:00:00Z", 4096, 7, 2 * mebibyte, false, false};
     EXPECT_FALSE(decide_pass(record, input()).is_resumed) << "another floor";
 }
 
 TEST(TrimPass, AFullOneThatIsDueDoesNotFinishOneWithAFloor) {
     auto record = trimmed_fully("2026-10-15T00:00:00Z");
-    record.resume = TrimResume{"2026-11-30T11:00:00Z", 4096, 7, mebibyte, false};
+    record.resume = TrimResume{"2026-11-30T11:00:00Z", 4096, 7, mebibyte, false, false};
     const auto pass = decide_pass(record, input());
     EXPECT_TRUE(pass.is_full);
     EXPECT_FALSE(pass.is_resumed);
@@ -107,6 +107,29 @@ TEST(TrimPass, OnlyAFullPassBesideAFloorIsForced) {
     without.min_extent = 0;
     EXPECT_FALSE(decide_pass({}, without).is_forced) << "ext4 remembers rightly what was trimmed";
     EXPECT_FALSE(decide_pass(trimmed_fully("2026-11-15T00:00:00Z"), input()).is_forced);
+}
+
+TEST(TrimPass, ARunThatReachedNothingIsMadeUpForAlsoAfterOthersThatCameToNothing) {
+    auto lost = ended("2026-11-28T00:00:00Z", mebibyte);
+    lost.outcome = TrimOutcome::lost;
+    auto skipped = ended("2026-11-29T00:00:00Z", mebibyte);
+    skipped.outcome = TrimOutcome::skipped;
+    skipped.why = "on battery";
+    auto cut_short = ended("2026-11-30T00:00:00Z", 0);
+    cut_short.outcome = TrimOutcome::interrupted;
+    TrimRecord record;
+    for (const auto& run : {lost, skipped, cut_short}) add_run(record, run);
+    EXPECT_TRUE(decide_pass(record, input("")).is_forced);
+    // The rest of such a pass is sent again too, with a floor in the policy or without.
+    record.resume = TrimResume{"2026-11-30T00:00:00Z", 4096, 7, 0, true, true};
+    auto without = input("");
+    without.min_extent = 0;
+    const auto rest = decide_pass(record, without);
+    EXPECT_TRUE(rest.is_resumed);
+    EXPECT_TRUE(rest.is_forced);
+    add_run(record, ended("2026-11-30T06:00:00Z", 0));
+    record.resume.reset();
+    EXPECT_FALSE(decide_pass(record, without).is_forced) << "it has come through";
 }
 
 }  // namespace
