@@ -80,7 +80,7 @@ Coverage caused(Coverage::Cause cause, std::string says, std::string source) {
 Coverage by_sandbox(const UnitLine& line, std::string_view what) {
     auto coverage =
         caused(Coverage::Cause::sandbox, line.key + "=" + line.value + " " + std::string(what), line.where());
-    coverage.key = line.key;
+    coverage.cure = line.key + (line.key.ends_with("Paths") ? "=" : "=no");
     return coverage;
 }
 
@@ -98,6 +98,7 @@ int rank_of(Coverage::Cause cause) {
         case Coverage::Cause::read_only:
             return 4;
         case Coverage::Cause::type:
+        case Coverage::Cause::folder:
             return 5;
         case Coverage::Cause::not_listed:
             return 6;
@@ -192,32 +193,78 @@ bool CoverageFinder::is_mounted_read_only(const std::string& target) const {
     return has_word(mount.mount_options, "ro") || has_word(mount.super_options, "ro");
 }
 
-Coverage CoverageFinder::sandboxed(const std::string& target) const {
+Coverage CoverageFinder::hidden(const std::string& path) const {
     const auto& service = units_.service;
     const auto value = [&](std::string_view key) { return service.last("Service", key); };
     for (const auto& line : service.list("Service", "InaccessiblePaths")) {
-        if (lies_in_any(target, line.value)) return by_sandbox(line, "hides it from fstrim");
+        if (lies_in_any(path, line.value)) return by_sandbox(line, "hides it from the service");
     }
     for (const char* key : {"PrivateUsers", "PrivateDevices"}) {
         const auto line = value(key);
         if (line && parse_unit_boolean(line->value) == std::optional(true))
-            return by_sandbox(*line, "keeps fstrim from the devices");
+            return by_sandbox(*line, "keeps the service from the devices");
     }
     const auto home = value("ProtectHome");
     const bool hides_home = home && (home->value == "tmpfs" || parse_unit_boolean(home->value) == std::optional(true));
-    if (hides_home && is_home(target)) return by_sandbox(*home, "hides it from fstrim");
-    if (version_ < checks_write) return {};
+    if (hides_home && is_home(path)) return by_sandbox(*home, "hides it from the service");
+    return {};
+}
+
+Coverage CoverageFinder::write_protected(const std::string& path) const {
+    const auto& service = units_.service;
     for (const auto& line : service.list("Service", "ReadWritePaths")) {
-        if (target != "/" && lies_in_any(target, line.value)) return {};
+        if (path != "/" && lies_in_any(path, line.value)) return {};
     }
     constexpr std::string_view shows = "shows it read-only to fstrim, which then passes over it";
     for (const auto& line : service.list("Service", "ReadOnlyPaths")) {
-        if (lies_in_any(target, line.value)) return by_sandbox(line, shows);
+        if (lies_in_any(path, line.value)) return by_sandbox(line, shows);
     }
-    if (home && home->value == "read-only" && is_home(target)) return by_sandbox(*home, shows);
-    const auto system = value("ProtectSystem");
-    if (system && is_protected_system(system->value, target)) return by_sandbox(*system, shows);
+    const auto home = service.last("Service", "ProtectHome");
+    if (home && home->value == "read-only" && is_home(path)) return by_sandbox(*home, shows);
+    const auto system = service.last("Service", "ProtectSystem");
+    if (system && is_protected_system(system->value, path)) return by_sandbox(*system, shows);
     return {};
+}
+
+Coverage CoverageFinder::sandboxed(const std::string& target) const {
+    auto coverage = hidden(target);
+    if (!coverage.is_covered() || version_ < checks_write) return coverage;
+    return write_protected(target);
+}
+
+Coverage CoverageFinder::of_own_files() const {
+    for (const char* path : {"/var/lib/storpol", "/run/storpol"}) {
+        auto coverage = hidden(path);
+        if (coverage.is_covered()) coverage = write_protected(path);
+        if (coverage.is_covered()) continue;
+        const auto key = coverage.says.substr(0, coverage.says.find('='));
+        coverage.says = key + "= keeps storpol trim from " + path + ", so that it fails";
+        // systemd takes the closer of both, so the rest of the protection stays. The folders themselves may be made
+        // by the first run only.
+        if (key == "ProtectSystem") coverage.cure = "ReadWritePaths=/run /var/lib";
+        return coverage;
+    }
+    return {};
+}
+
+// What engine/cli/trim_targets leaves out by itself, and what keeps the service from working. It opens mounts for
+// reading and needs no write access to them; what is hidden it cannot open.
+Coverage CoverageFinder::by_storpol(const ManagedFilesystem& filesystem) const {
+    const auto* superblock = superblock_of(filesystem, topology_);
+    if (filesystem.mounts.front().is_bind) return caused(Coverage::Cause::folder, "only a folder of it is mounted", {});
+    if (superblock != nullptr && has_word(superblock->super_options, "ro"))
+        return caused(Coverage::Cause::read_only, "storpol trim leaves out what is read-only", {});
+    for (const auto& mount : filesystem.mounts) {
+        for (const auto& source : mount.sources) {
+            if (!has_word(source.options, "X-fstrim.notrim")) continue;
+            auto coverage =
+                caused(Coverage::Cause::notrim, "X-fstrim.notrim takes it out of scheduled trims", source.describe());
+            if (source.kind == OptionSource::Kind::fstab) coverage.place = Place{source.path, source.line, 0};
+            return coverage;
+        }
+    }
+    auto coverage = hidden(filesystem.target());
+    return coverage.is_covered() ? of_own_files() : coverage;
 }
 
 // What drops an entry by what its list says of it.
@@ -277,11 +324,7 @@ Coverage CoverageFinder::by_list(const TrimCommand& command, const ManagedFilesy
 }
 
 Coverage CoverageFinder::by_command(const TrimCommand& command, const ManagedFilesystem& filesystem) const {
-    if (command.program == TrimCommand::Program::storpol) {
-        // It opens mounts for reading and needs no write access; what is hidden it cannot open.
-        const auto coverage = sandboxed(filesystem.target());
-        return coverage.says.find("read-only") == std::string::npos ? coverage : Coverage{};
-    }
+    if (command.program == TrimCommand::Program::storpol) return by_storpol(filesystem);
     if (command.program == TrimCommand::Program::other) {
         Coverage coverage;
         coverage.unknown = "what \"" + printable(command.text) + "\" trims is not known";

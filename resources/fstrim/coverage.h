@@ -27,12 +27,13 @@ struct Coverage {
         not_listed,  // the list that the command reads does not have it
         duplicate,   // another entry of its device was kept, and that one cannot be trimmed
         type,        // --types leaves it out
+        folder,      // `storpol trim` takes no filesystem of which a folder alone is mounted
     };
 
     Cause cause = Cause::none;
     std::string says;     // one phrase: "ProtectSystem=strict shows it read-only to fstrim"
     std::string source;   // file:line
-    std::string key;      // of a sandbox: "ProtectSystem"
+    std::string cure;     // of a sandbox, a line of [Service]: "ProtectSystem=no"
     Place place;          // of notrim: the fstab line
     std::string unknown;  // why it cannot be told
 
@@ -48,6 +49,9 @@ class CoverageFinder {
     CoverageFinder(const FstrimUnits& units, const Topology& topology, Host& host);
 
     Coverage of(const ManagedFilesystem& filesystem) const;
+
+    // What of the sandbox keeps `storpol trim` from its own files, where it keeps its record and its lock.
+    Coverage of_own_files() const;
 
     // A mount point through which it can be trimmed by name: read-write, reachable, the shortest. Empty: none.
     std::string trim_target(const ManagedFilesystem& filesystem) const;
@@ -72,7 +76,10 @@ class CoverageFinder {
     bool is_mounted_read_only(const std::string& target) const;
     Coverage by_list(const TrimCommand& command, const ManagedFilesystem& filesystem) const;
     Coverage by_command(const TrimCommand& command, const ManagedFilesystem& filesystem) const;
+    Coverage hidden(const std::string& path) const;
+    Coverage write_protected(const std::string& path) const;
     Coverage sandboxed(const std::string& target) const;
+    Coverage by_storpol(const ManagedFilesystem& filesystem) const;
     Coverage skipped_because(const Entry& entry, const TrimCommand& command) const;
 
     const FstrimUnits& units_;

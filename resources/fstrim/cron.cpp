@@ -1,57 +1,35 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "resources/fstrim/cron.h"
 
-#include <array>
+#include <algorithm>
+#include <vector>
 
 #include "engine/base/digest.h"
 #include "engine/base/text.h"
 #include "engine/host/host.h"
 #include "engine/text/own_file.h"
+#include "resources/fstrim/crontab.h"
 #include "resources/fstrim/init_system.h"
 
 namespace storpol {
 namespace {
 
-constexpr std::string_view command = " trim --scheduled --when-due";
-
-// A cron that reads /etc/cron.d with a user in each line (crontab(5) of Debian's cron and of cronie). dcron has that
-// folder without the user, BusyBox and fcron do not have it.
-std::string cron_with_folder(Host& host) {
-    constexpr std::array<std::string_view, 1> debian{"/usr/sbin/cron"};
-    constexpr std::array<std::string_view, 2> daemons{"/usr/sbin/crond", "/usr/bin/crond"};
-    constexpr std::array<std::string_view, 1> cronies_own{"/usr/bin/cronnext"};
-    const auto cron = first_program(host, debian);
-    if (!cron.empty()) return cron;
-    const auto daemon = first_program(host, daemons);
-    if (daemon.empty()) return {};
-    const auto at = host.stat(daemon);
-    const bool is_cronie = at && at->path.find("cronie") != std::string::npos;
-    return is_cronie || !first_program(host, cronies_own).empty() ? daemon : std::string();
-}
-
-// A line of a crontab that runs the command, not commented out.
-bool runs_it(std::string_view line) {
-    const auto text = trim(line);
-    return !text.empty() && text.front() != '#' && text.find(command) != std::string_view::npos;
-}
-
-Reading job_reading(Host& host) {
+Reading job_reading(const CronTables& tables) {
     Reading reading;
     reading.source = cron_job;
-    const auto text = host.read_file(cron_job);
-    if (!text && text.error().kind != ErrorKind::no_such_file) {
-        reading.state = Unknown{text.error().what};
-        return reading;
+    if (const auto* line = tables.running()) {
+        reading.state = Found{Value{std::string("true")}, line->text};
+        reading.source = line->where();
+    } else if (tables.unknown) {
+        reading.state = Unknown{tables.unknown->what};
+    } else if (!tables.lines.empty()) {
+        const auto& first = tables.lines.front();
+        reading.state =
+            Found{Value{std::string("false")}, "\"" + printable(first.text) + "\" does not count: " + first.why_not};
+        reading.source = first.where();
+    } else {
+        reading.state = Found{Value{std::string("false")}, "no job of cron asks storpol trim"};
     }
-    int number = 0;
-    for (const auto line : split(text ? std::string_view(*text) : std::string_view(), '\n')) {
-        ++number;
-        if (!runs_it(line)) continue;
-        reading.state = Found{Value{std::string("true")}, std::string(trim(line))};
-        reading.source += ":" + std::to_string(number);
-        return reading;
-    }
-    reading.state = Found{Value{std::string("false")}, "no job of cron asks storpol trim"};
     return reading;
 }
 
@@ -73,12 +51,95 @@ bool is_cron_running(Host& host) {
     return found;
 }
 
-Gap gap_of(const Difference& difference, std::string why) {
-    Gap gap;
-    gap.of = {difference.setting->address, difference.plane};
-    gap.cannot = std::move(why);
-    return gap;
-}
+// The job, as one or no line of storpol's own file.
+class Making {
+  public:
+    explicit Making(Host& host) : host_(host), tables_(read_cron_tables(host)) {
+        const auto text = host.read_file(cron_job);
+        digest_ = text ? digest_of(*text) : std::string(no_file_digest);
+        file_ = OwnFile::parse(text ? std::string_view(*text) : std::string_view());
+    }
+
+    Remedy make(std::span<const Difference> differences) {
+        for (const auto& difference : differences) {
+            if (difference.plane == Plane::evidence) {
+                cannot(difference, "only a run makes it so: the hourly job's, or one now by `storpol trim`");
+            } else if (difference.wanted() == Condition{Is{Value{std::string("true")}}}) {
+                turn_on(difference);
+            } else {
+                turn_off(difference);
+            }
+        }
+        return std::move(remedy_);
+    }
+
+  private:
+    void cannot(const Difference& difference, std::string why) {
+        Gap gap;
+        gap.of = {difference.setting->address, difference.plane};
+        gap.cannot = std::move(why);
+        remedy_.gaps.push_back(std::move(gap));
+    }
+
+    void edit(const Difference& difference, std::vector<std::string> lines, std::string says) {
+        Action action;
+        action.verb = Verb::drop_in;
+        action.target = cron_job;
+        action.step = EditFile{action.target, digest_, OwnLines{difference.setting->address, "", std::move(lines)}};
+        action.serves = {{difference.setting->address, difference.plane}};
+        action.says = std::move(says);
+        remedy_.actions.push_back(std::move(action));
+    }
+
+    void turn_on(const Difference& difference) {
+        if (cron_with_folder(host_).empty()) {
+            cannot(difference,
+                   "no cron is installed that is known to read /etc/cron.d (Debian's cron, cronie): install one, or "
+                   "let root's crontab run `storpol trim --scheduled --when-due` every hour");
+            return;
+        }
+        const auto program = first_program(host_, storpol_programs);
+        if (program.empty()) {
+            cannot(difference, "storpol is not installed in /usr/bin, /usr/sbin or their like below /usr/local");
+            return;
+        }
+        const std::vector<std::string> lines{"17 * * * * root " + program + std::string(cron_command)};
+        auto after = file_;
+        static_cast<void>(after.set("", difference.setting->address, lines));
+        CronTables changed;
+        changed.lines = cron_lines(after.render(), cron_job, true, host_);
+        if (changed.running() == nullptr) {
+            const auto why = changed.lines.empty() ? "a line in it cannot say so" : changed.lines.front().why_not;
+            cannot(difference, std::string(cron_job) + ": " + why);
+            return;
+        }
+        edit(difference, lines, "ask every hour whether a trim is due");
+    }
+
+    void turn_off(const Difference& difference) {
+        for (const auto& line : tables_.lines) {
+            if (!line.why_not.empty() || is_own(line, difference.setting->address)) continue;
+            cannot(difference, "the line at " + line.where() + " is not storpol's own: take it out there");
+            return;
+        }
+        edit(difference, {}, "ask for trims no more");
+    }
+
+    bool is_own(const CronLine& line, const std::string& address) const {
+        const auto entries = file_.entries();
+        return line.path == cron_job && std::ranges::any_of(entries, [&](const OwnFile::Entry& entry) {
+                   // Each line of an entry has its comment above it.
+                   return entry.address == address && line.number >= entry.line &&
+                          line.number < entry.line + 2 * static_cast<int>(entry.lines.size());
+               });
+    }
+
+    Host& host_;
+    CronTables tables_;
+    std::string digest_;
+    OwnFile file_;
+    Remedy remedy_;
+};
 
 }  // namespace
 
@@ -86,45 +147,14 @@ Observation observe_by_cron(std::string_view property, const std::string& init, 
     Observation observation;
     if (property != "coverage")
         observation[Plane::live] = Reading{Absent{init + " starts this host, and cron reads its jobs anew"}, {}, {}};
-    observation[Plane::persisted] =
-        property == "enabled" ? job_reading(host) : Reading{Absent{"the runner reads it from the policy"}, {}, {}};
+    observation[Plane::persisted] = property == "enabled"
+                                        ? job_reading(read_cron_tables(host))
+                                        : Reading{Absent{"the runner reads it from the policy"}, {}, {}};
     return observation;
 }
 
 Remedy cron_remedy(std::span<const Difference> differences, Host& host) {
-    Remedy remedy;
-    for (const auto& difference : differences) {
-        if (difference.plane == Plane::evidence) {
-            remedy.gaps.push_back(
-                gap_of(difference, "only a run makes it so: the hourly job's, or one now by `storpol trim`"));
-            continue;
-        }
-        const bool on = difference.wanted() == Condition{Is{Value{std::string("true")}}};
-        const auto program = first_program(host, storpol_programs);
-        if (on && cron_with_folder(host).empty()) {
-            remedy.gaps.push_back(gap_of(difference,
-                                         "no cron is installed that is known to read /etc/cron.d (Debian's cron, "
-                                         "cronie): install one, or let root's crontab run `storpol trim --scheduled "
-                                         "--when-due` every hour"));
-            continue;
-        }
-        if (on && program.empty()) {
-            remedy.gaps.push_back(
-                gap_of(difference, "storpol is not installed in /usr/bin, /usr/sbin or their like below /usr/local"));
-            continue;
-        }
-        const auto text = host.read_file(cron_job);
-        Action action;
-        action.verb = Verb::drop_in;
-        action.target = cron_job;
-        OwnLines lines{difference.setting->address, "", {}};
-        if (on) lines.lines.push_back("17 * * * * root " + program + std::string(command));
-        action.step = EditFile{action.target, text ? digest_of(*text) : std::string(no_file_digest), std::move(lines)};
-        action.serves = {{difference.setting->address, difference.plane}};
-        action.says = on ? "ask every hour whether a trim is due" : "ask for trims no more";
-        remedy.actions.push_back(std::move(action));
-    }
-    return remedy;
+    return Making(host).make(differences);
 }
 
 void note_cron(const std::string& init, Host& host, Notes& notes) {
@@ -135,16 +165,17 @@ void note_cron(const std::string& init, Host& host, Notes& notes) {
             add(notes, "trim-scheduled-twice",
                 "a job of cron trims too, by its own schedule and without the policy's limits", path);
     }
-    const auto job = job_reading(host);
-    const auto* found = std::get_if<Found>(&job.state);
-    const bool has_job = found != nullptr && found->value == Value{std::string("true")};
-    if (init.empty() || !has_job || is_cron_running(host) || !host.stat("/proc/self")) return;
+    if (init.empty()) return;
+    const auto tables = read_cron_tables(host);
+    const auto* job = tables.running();
+    if (job == nullptr || is_cron_running(host) || !host.stat("/proc/self")) return;
     add(notes, "cron-not-running", "nothing tells that a cron is running, and without one the job never runs",
-        std::string(cron_job));
+        job->where());
 }
 
 void survey_cron(Host& host) {
-    static_cast<void>(job_reading(host));
+    static_cast<void>(read_cron_tables(host));
+    static_cast<void>(host.stat(cron_job));
     static_cast<void>(cron_with_folder(host));
     static_cast<void>(first_program(host, storpol_programs));
     static_cast<void>(is_cron_running(host));

@@ -15,8 +15,6 @@ namespace storpol {
 
 class Host;
 
-inline constexpr std::string_view cron_job = "/etc/cron.d/storpol-trim";  // cron passes over names with dots
-
 // `property` is a key of [fstrim] or "coverage": the job is `enabled`, all else the runner reads from the policy.
 Observation observe_by_cron(std::string_view property, const std::string& init, Host& host);
 

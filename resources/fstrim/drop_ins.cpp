@@ -10,6 +10,7 @@
 #include "engine/text/calendar.h"
 #include "resources/fstrim/init_system.h"
 #include "resources/fstrim/rule.h"
+#include "resources/fstrim/time_zone.h"
 
 namespace storpol {
 namespace {
@@ -141,9 +142,9 @@ void DropIns::write_triggers() {
         std::vector<std::string> lines{"OnCalendar="};
         if (schedule != nullptr) lines.push_back("OnCalendar=" + schedule->text);
         for (const auto& line : others) {
-            const bool is_replaced =
-                (line.key == "OnCalendar" && (schedule != nullptr || !parse_calendar(line.value))) ||
-                (is_boot_trigger(line) && delay != nullptr);
+            const bool is_replaced = (line.key == "OnCalendar" && (schedule != nullptr || !parse_calendar(line.value) ||
+                                                                   !unknown_zone(line.value, host_).empty())) ||
+                                     (is_boot_trigger(line) && delay != nullptr);
             if (!is_replaced) lines.push_back(text_of(line));
         }
         add(timer, "[Timer]", "schedule", std::move(lines), serves,
@@ -157,19 +158,16 @@ void DropIns::write_triggers() {
 
 // An empty condition resets those of every kind (man 5 systemd.unit), so the others are written again.
 void DropIns::write_conditions(const EffectiveUnit& unit) {
-    const bool of_service = &unit == &units_.service;
     const auto* enabled = wishes_.find("enabled");
-    const auto* battery = of_service ? wishes_.find("on-battery") : nullptr;
+    const auto* battery = wishes_.find("on-battery");
+    const bool drops = battery != nullptr && (battery->text == "run" || units_.is_by_storpol());
+    const bool adds = battery != nullptr && !drops && &unit == &units_.service;
     const auto unmet =
         enabled != nullptr && enabled->text == "true" ? unmet_conditions(unit, host_) : std::vector<UnitLine>{};
     std::vector<UnitLine> kept;
-    bool drops_power = false;
     for (const auto& line : unit.conditions()) {
         const bool is_power = line.key == "ConditionACPower";
-        if (is_power && battery != nullptr) {
-            drops_power = drops_power || battery->text == "run";
-            continue;
-        }
+        if (is_power && (drops || adds)) continue;
         if (std::ranges::find(unmet, line) != unmet.end() || is_own(line, unit, "[Unit]", "on-battery")) continue;
         kept.push_back(line);
     }
@@ -182,12 +180,26 @@ void DropIns::write_conditions(const EffectiveUnit& unit) {
             "take " + printable(names) + " off " + unit.name + ", which this host does not meet");
         move_behind(unit, "[Unit]", "on-battery", {enabled->of});
     }
-    if (battery == nullptr) return;
-    if (battery->text == "skip") {
-        add(unit, "[Unit]", "on-battery", {"ConditionACPower=true"}, {battery->of}, "skip runs on battery");
-    } else if (drops_power) {
-        add(unit, "[Unit]", "on-battery", lines, {battery->of}, "run on battery too");
+    if (adds) add(unit, "[Unit]", "on-battery", {"ConditionACPower=true"}, {battery->of}, "skip runs on battery");
+    if (drops) drop_power_conditions(unit, *battery);
+}
+
+// Our own line goes; where one of others is left, the list is reset without it.
+void DropIns::drop_power_conditions(const EffectiveUnit& unit, const UnitWish& wish) {
+    const auto says = units_.is_by_storpol() ? "leave it to storpol trim to wait for power" : "run on battery too";
+    const auto& file = files_.at(unit.name);
+    auto text = file.text;
+    text.remove("[Unit]", address_of("on-battery"));
+    std::vector<std::string> lines{"ConditionPathExists="};
+    bool is_left = false;
+    for (const auto& line : unit.with(file.path, text.render()).conditions()) {
+        const bool is_power = line.key == "ConditionACPower";
+        is_left = is_left || is_power;
+        if (!is_power) lines.push_back(text_of(line));
     }
+    if (!is_left) lines.clear();
+    const bool is_own = entry(unit, "[Unit]", "on-battery") != nullptr;
+    if (is_left || is_own) add(unit, "[Unit]", "on-battery", std::move(lines), {wish.of}, says);
 }
 
 std::optional<Bytes> DropIns::wanted_floor() const {
@@ -220,7 +232,9 @@ void DropIns::write_commands() {
     if (runner != nullptr) {
         const auto command = runner_command(runner->text);
         if (command.empty()) {
-            refused_["runner"] = "storpol is not installed in /usr/bin, /usr/sbin or their like below /usr/local";
+            // What would be taken out for the runner stays for the one that it does not replace.
+            for (const char* property : {"runner", "on-battery"})
+                refused_[property] = "storpol is not installed in /usr/bin, /usr/sbin or their like below /usr/local";
             return;
         }
         lines.push_back("ExecStart=" + command);

@@ -84,6 +84,7 @@ class DropIns {
 
     void write_triggers();
     void write_conditions(const EffectiveUnit& unit);
+    void drop_power_conditions(const EffectiveUnit& unit, const UnitWish& wish);
     void write_commands();
     void write_coverage(bool runner_is_set);
     void write_scalars();

@@ -2,12 +2,17 @@
 #include "resources/fstrim/evidence.h"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "engine/base/text.h"
 #include "engine/base/units.h"
 #include "engine/host/host.h"
 #include "engine/reconcile/clock.h"
+#include "engine/topology/block_device.h"
+#include "engine/topology/stack.h"
+#include "engine/topology/topology.h"
+#include "resources/mount/trimmed.h"
 
 namespace storpol {
 namespace {
@@ -70,8 +75,38 @@ bool is_failure(const TrimServiceRun& run) {
     return !run.result.empty() && run.result != "success" && run.result != "condition";
 }
 
+// Reports print the raw text in place of the word, so what is wrong opens it.
 Reading found(std::string_view word, std::string raw, std::string source) {
+    if (word != evidence_fresh) raw = std::string(word) + ": " + raw;
     return Reading{Found{Value{std::string(word)}, std::move(raw)}, std::move(source), {}};
+}
+
+// Which filesystem each device holds, as udev linked them.
+std::multimap<std::string, std::string> read_uuids(Host& host) {
+    std::multimap<std::string, std::string> uuids;
+    const std::string folder = "/dev/disk/by-uuid";
+    const auto names = host.list(folder);
+    for (const auto& name : names ? *names : std::vector<std::string>{}) {
+        const auto target = host.read_link(folder + "/" + name);
+        if (target) uuids.emplace(target->substr(target->rfind('/') + 1), name);
+    }
+    return uuids;
+}
+
+bool is_same_uuid(std::string_view one, std::string_view other) {
+    return std::ranges::equal(one, other,
+                              [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
+}
+
+std::string newest_end(const TrimRecord& record) {
+    return record.runs.empty() ? std::string() : record.runs.back().ended;
+}
+
+// The record without what ended by then, but for the last of that, which the next run is compared with.
+TrimRecord since(TrimRecord record, const std::string& time) {
+    const auto first = std::ranges::find_if(record.runs, [&time](const TrimRun& run) { return run.ended > time; });
+    if (first != record.runs.begin()) record.runs.erase(record.runs.begin(), first - 1);
+    return record;
 }
 
 std::string runs_text(int count) {
@@ -116,8 +151,8 @@ std::vector<TrimServiceRun> parse_trim_runs(std::string_view journal) {
     return runs;
 }
 
-TrimEvidence::TrimEvidence(std::string service, const Topology&, Host& host)
-    : journal_source_("journal of " + service) {
+TrimEvidence::TrimEvidence(std::string service, const Topology& topology, Host& host)
+    : topology_(topology), host_(host), journal_source_("journal of " + service) {
     const auto journal = host.journal(service, journal_entries);
     if (journal) {
         runs_ = parse_trim_runs(*journal);
@@ -137,23 +172,51 @@ TrimEvidence::TrimEvidence(std::string service, const Topology&, Host& host)
             records_unknown_ = path + ": " + record.error().what;
         }
     }
+    if (!records_.empty()) uuids_ = read_uuids(host);
     const auto now = host.now();
     now_ = now ? seconds_of(*now) : std::nullopt;
     if (!now_) now_unknown_ = now ? "the clock says " + printable(*now) : now.error().what;
 }
 
+// An old filesystem at the same place has a record too. Where udev links the uuids of what is mounted here, the
+// record's is one of them; else it names the source.
+bool TrimEvidence::is_of_filesystem(const TrimRecord& record, const ManagedFilesystem& filesystem) const {
+    if (!targets_of(filesystem).contains(record.target)) return false;
+    const auto* superblock = superblock_of(filesystem, topology_);
+    if (superblock == nullptr) return true;
+    bool has_uuid = false;
+    for (const auto* top : stacks(topology_, host_).of(*superblock).tops) {
+        const auto [from, to] = uuids_.equal_range(top->device.name);
+        for (auto at = from; at != to; ++at) {
+            has_uuid = true;
+            if (is_same_uuid(at->second, record.uuid)) return true;
+        }
+    }
+    if (has_uuid && !record.uuid.empty()) return false;
+    return record.source.empty() || record.source == superblock->source;
+}
+
 const TrimRecord* TrimEvidence::record_of(const ManagedFilesystem& filesystem) const {
-    const auto targets = targets_of(filesystem);
     const TrimRecord* newest = nullptr;
     for (const auto& record : records_) {
-        if (!targets.contains(record.target)) continue;
-        // An old filesystem at the same place has a record too.
-        const auto time = [](const TrimRecord& one) {
-            return one.runs.empty() ? std::string() : one.runs.back().ended;
-        };
-        if (newest == nullptr || time(*newest) < time(record)) newest = &record;
+        if (!is_of_filesystem(record, filesystem)) continue;
+        if (newest == nullptr || newest_end(*newest) < newest_end(record)) newest = &record;
     }
     return newest;
+}
+
+// fstrim names what it trims in the journal, `storpol trim` in its record. A run without a line may be of either: it is
+// the latter's where a record has a run since the one before it, and fstrim has none between both.
+bool TrimEvidence::is_recorded(std::size_t run) const {
+    if (!runs_[run].lines.empty()) return false;
+    std::size_t behind = run + 1;
+    while (behind < runs_.size() && runs_[behind].lines.empty()) ++behind;
+    const auto from = run == 0 ? std::string() : runs_[run - 1].ended;
+    return std::ranges::any_of(records_, [&](const TrimRecord& record) {
+        return std::ranges::any_of(record.runs, [&](const TrimRun& one) {
+            return one.ended > from && (behind == runs_.size() || one.ended <= runs_[behind].ended);
+        });
+    });
 }
 
 std::optional<TrimEvidence::Success> TrimEvidence::last_success(const ManagedFilesystem& filesystem) const {
@@ -173,23 +236,28 @@ std::optional<TrimEvidence::Success> TrimEvidence::last_success(const ManagedFil
     return success;
 }
 
-// Runs of the service that gave this filesystem nothing, the newest first, until one that gave it some. A run that
-// succeeds without a line for it (fstrim passed over it) is such a run.
+// Runs that gave this filesystem nothing, of both runners, the newest first, until one that gave it some. A run of the
+// service that succeeds without a line for it (fstrim passed over it) is such a run.
 int TrimEvidence::zero_byte_runs_of(const ManagedFilesystem& filesystem) const {
-    const auto* record = record_of(filesystem);
-    if (record != nullptr && !record->runs.empty()) return zero_byte_runs(*record);
     const auto targets = targets_of(filesystem);
-    int count = 0;
-    for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) {
-        if (run->result == "condition") continue;
+    const auto* record = record_of(filesystem);
+    std::string gave;  // when a run last gave it some
+    for (const auto& run : record == nullptr ? std::vector<TrimRun>{} : record->runs) {
+        if (run.outcome == TrimOutcome::trimmed && run.bytes > 0) gave = std::max(gave, run.ended);
+    }
+    std::vector<std::string> nothing;
+    for (std::size_t at = 0; at < runs_.size(); ++at) {
+        const auto& run = runs_[at];
+        if (run.result == "condition" || is_recorded(at)) continue;
         std::int64_t bytes = 0;
-        for (const auto& line : run->lines) {
+        for (const auto& line : run.lines) {
             if (is_of(line, targets)) bytes += line.bytes;
         }
-        if (bytes > 0) break;
-        ++count;
+        if (bytes == 0) nothing.push_back(run.ended);
+        if (bytes > 0) gave = std::max(gave, run.ended);
     }
-    return count;
+    const auto count = std::ranges::count_if(nothing, [&gave](const std::string& time) { return time > gave; });
+    return static_cast<int>(count) + (record == nullptr ? 0 : zero_byte_runs(since(*record, gave)));
 }
 
 Reading TrimEvidence::judge(const std::optional<Success>& success,
@@ -248,19 +316,22 @@ Reading TrimEvidence::of(const ManagedFilesystem& filesystem, const EvidenceLimi
 Reading TrimEvidence::of_service(const EvidenceLimits& limits, const std::string& last_trigger) const {
     std::optional<Success> success;
     int empty_runs = 0;
-    for (const auto& run : runs_) {
+    std::string recorded;
+    for (const auto& record : records_) {
+        if (!record.last_success || (success && success->time >= record.last_success->ended)) continue;
+        recorded = record.last_success->ended;
+        success = Success{recorded, 0, std::string(trim_path)};
+    }
+    for (std::size_t at = 0; at < runs_.size(); ++at) {
+        const auto& run = runs_[at];
         bool trimmed = false;
         for (const auto& line : run.lines) {
             if (!line.error.empty()) continue;
             trimmed = trimmed || line.bytes > 0;
             if (!success || success->time < line.time) success = Success{line.time, 0, journal_source_};
         }
-        if (run.result != "condition") empty_runs = trimmed ? 0 : empty_runs + 1;
-    }
-    for (const auto& record : records_) {
-        if (!record.last_success || (success && success->time >= record.last_success->ended)) continue;
-        success = Success{record.last_success->ended, 0, std::string(trim_path)};
-        empty_runs = 0;
+        const bool counts = run.result != "condition" && run.ended > recorded && !is_recorded(at);
+        if (counts) empty_runs = trimmed ? 0 : empty_runs + 1;
     }
     if (success) {
         success->bytes = 0;

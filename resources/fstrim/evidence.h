@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -65,18 +67,24 @@ class TrimEvidence {
     std::optional<Success> last_success(const ManagedFilesystem& filesystem) const;
 
   private:
+    bool is_of_filesystem(const TrimRecord& record, const ManagedFilesystem& filesystem) const;
     const TrimRecord* record_of(const ManagedFilesystem& filesystem) const;
+    // Whether the run of the service with this index was one of `storpol trim`, whose record tells more.
+    bool is_recorded(std::size_t run) const;
     int zero_byte_runs_of(const ManagedFilesystem& filesystem) const;
     Reading judge(const std::optional<Success>& success,
                   const std::string& failure,
                   int zero_byte_runs,
                   const EvidenceLimits& limits) const;
 
+    const Topology& topology_;
+    Host& host_;
     std::string journal_source_;
     std::vector<TrimServiceRun> runs_;
     std::string journal_unknown_;  // why the journal cannot be read
     std::vector<TrimRecord> records_;
     std::string records_unknown_;
+    std::multimap<std::string, std::string> uuids_;  // by the kernel name of their device
     std::optional<std::int64_t> now_;
     std::string now_unknown_;
 };

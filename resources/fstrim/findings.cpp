@@ -8,6 +8,7 @@
 #include "engine/reconcile/clock.h"
 #include "engine/text/calendar.h"
 #include "engine/text/time_span.h"
+#include "resources/fstrim/time_zone.h"
 #include "resources/fstrim/uptime.h"
 
 namespace storpol {
@@ -27,7 +28,7 @@ void warn(Notes& notes, std::string code, std::string says, std::string where, S
     notes.add(std::move(finding));
 }
 
-void note_ignored_lines(const FstrimUnits& units, Notes& notes) {
+void note_ignored_lines(const FstrimUnits& units, Host& host, Notes& notes) {
     for (const auto* unit : {&units.timer, &units.service}) {
         for (const auto& part : unit->parts) {
             for (const auto& line : part.rejected)
@@ -38,11 +39,13 @@ void note_ignored_lines(const FstrimUnits& units, Notes& notes) {
     for (const auto& line : units.timer.triggers()) {
         if (line.key != "OnCalendar") continue;
         const auto calendar = parse_calendar(line.value);
-        if (!calendar)
-            warn(notes, "unit-line-ignored",
-                 "systemd ignores OnCalendar=" + printable(line.value) + ": " + calendar.error().what +
-                     "; the unit loads all the same",
-                 line.where());
+        const auto zone = unknown_zone(line.value, host);
+        if (calendar && zone.empty()) continue;
+        warn(notes, "unit-line-ignored",
+             "systemd ignores OnCalendar=" + printable(line.value) + ": " +
+                 (calendar ? "this host has no time zone " + zone : calendar.error().what) +
+                 "; the unit loads all the same",
+             line.where());
     }
 }
 
@@ -139,7 +142,7 @@ void note_runners_policy(Host& host, Notes& notes) {
 
 void note_units(
     std::span<const Setting> settings, const FstrimUnits& units, const FstrimLive& live, Host& host, Notes& notes) {
-    note_ignored_lines(units, notes);
+    note_ignored_lines(units, host, notes);
     note_missed_run(units, live, host, notes);
     note_history(units, host, notes);
     note_service(live, notes);

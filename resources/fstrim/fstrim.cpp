@@ -19,6 +19,7 @@
 #include "engine/topology/topology.h"
 #include "resources/fstrim/coverage.h"
 #include "resources/fstrim/cron.h"
+#include "resources/fstrim/crontab.h"
 #include "resources/fstrim/evidence.h"
 #include "resources/fstrim/findings.h"
 #include "resources/fstrim/init_system.h"
@@ -167,12 +168,16 @@ Reading coverage_reading(const Coverage& coverage, const Setting& setting, bool 
 
 class Observer {
   public:
-    Observer(const Topology& topology, Host& host)
+    Observer(std::span<const Setting> settings, const Topology& topology, Host& host)
         : topology_(topology),
           host_(host),
           units_(read_fstrim_units(host)),
           live_(read_fstrim_live(host)),
-          foreign_(foreign_init(host)) {}
+          foreign_(foreign_init(host)) {
+        for (const auto& setting : settings) {
+            if (setting.address == address_of("runner")) units_.wanted_runner = live_.wanted_runner = setting.wanted;
+        }
+    }
 
     Observation observe(const Setting& setting) {
         const auto property = fstrim_property(setting.address);
@@ -255,7 +260,7 @@ class FstrimResource final : public Resource {
                                      Notes& notes) const override {
         std::vector<Observation> observations;
         if (settings.empty()) return observations;
-        Observer observer(topology, host);
+        Observer observer(settings, topology, host);
         for (const auto& setting : settings) observations.push_back(observer.observe(setting));
         if (observer.foreign().empty()) {
             note_units(settings, observer.units(), observer.live(), host, notes);
@@ -282,6 +287,7 @@ class FstrimResource final : public Resource {
         const auto units = read_fstrim_units(host);
         static_cast<void>(read_fstrim_units(host, Masks::are_ignored));
         static_cast<void>(read_fstrim_live(host));
+        static_cast<void>(persisted_fstrim("schedule", units, host));
         const CoverageFinder coverage(units, topology, host);
         const TrimEvidence evidence(units.service.name, topology, host);
         static_cast<void>(host.read_link("/etc/systemd/system/timers.target.wants/fstrim.timer"));
@@ -300,6 +306,7 @@ class FstrimResource final : public Resource {
             if (superblock != nullptr && is_block_filesystem(filesystem.fstype))
                 static_cast<void>(can_be_trimmed(*superblock, topology, host));
             static_cast<void>(coverage.of(filesystem));
+            static_cast<void>(evidence.of(filesystem, {}));
         }
     }
 };

@@ -10,6 +10,7 @@
 #include "engine/text/calendar.h"
 #include "engine/text/time_span.h"
 #include "resources/fstrim/rule.h"
+#include "resources/fstrim/time_zone.h"
 
 namespace storpol {
 namespace {
@@ -62,28 +63,28 @@ Reading persisted_enabled(const FstrimUnits& units, Host& host) {
         const auto& first = unmet.front();
         return found(yes_or_no(false), first.key + "=" + first.value + " is not met", first.where());
     }
-    if (!units.timer.is_wanted()) return found(yes_or_no(false), "no target wants fstrim.timer", units.timer.fragment);
-    for (const auto& link : units.timer.links) {
-        if (!link.is_off) return found(yes_or_no(true), {}, link.path);
-    }
-    return {};
+    if (const auto* link = units.timer.wanted_by()) return found(yes_or_no(true), {}, link->path);
+    return found(yes_or_no(false), "no target wants fstrim.timer", units.timer.fragment);
 }
 
-Reading persisted_schedule(const EffectiveUnit& timer) {
+Reading persisted_schedule(const EffectiveUnit& timer, Host& host) {
     std::vector<std::pair<Value, UnitLine>> valid;
-    std::optional<UnitLine> mistyped;
+    std::optional<UnitLine> ignored;
+    std::string why;
     for (const auto& line : timer.triggers()) {
         if (line.key != "OnCalendar") continue;
         const auto normal = normal_calendar(line.value);
-        if (normal) {
+        const auto zone = unknown_zone(line.value, host);
+        if (normal && zone.empty()) {
             valid.emplace_back(word(*normal), line);
         } else {
-            mistyped = line;
+            ignored = line;
+            why = normal ? "names a time zone that this host does not have" : "is mistyped";
         }
     }
     if (!valid.empty()) return joined(valid);
     // systemd logs such a line and goes on: the unit is loaded and never fires.
-    if (mistyped) return found(word("never"), "\"" + printable(mistyped->value) + "\" is mistyped", mistyped->where());
+    if (ignored) return found(word("never"), "\"" + printable(ignored->value) + "\" " + why, ignored->where());
     return unset(std::nullopt, {}, timer.fragment);
 }
 
@@ -140,7 +141,28 @@ bool needs_power(const UnitLine& line) {
     return line.key == "ConditionACPower" && parse_unit_boolean(line.value) == std::optional(true);
 }
 
+Reading runners() {
+    return Reading{Absent{"the runner reads it from the policy"}, {}, {}};
+}
+
+// With the paced runner no condition may stand in its way: it waits for power itself.
+Reading runners_condition(std::string_view condition, std::string source) {
+    return found(word("condition"),
+                 "ConditionACPower=" + printable(condition) +
+                     " keeps the runner from waiting for power: systemd skips it, and counts "
+                     "that as a run",
+                 std::move(source));
+}
+
 Reading persisted_on_battery(const FstrimUnits& units) {
+    if (units.is_by_storpol()) {
+        for (const auto* unit : {&units.service, &units.timer}) {
+            for (const auto& line : unit->conditions()) {
+                if (line.key == "ConditionACPower") return runners_condition(line.value, line.where());
+            }
+        }
+        return runners();
+    }
     for (const auto* unit : {&units.service, &units.timer}) {
         for (const auto& line : unit->conditions()) {
             if (needs_power(line)) return found(word("skip"), line.key + "=" + line.value, line.where());
@@ -191,8 +213,6 @@ Reading command_reading(std::string_view property,
 constexpr std::array<std::string_view, 5> timer_properties{"enabled", "schedule", "catch-up", "boot-delay",
                                                            "random-delay"};
 
-constexpr std::array<std::string_view, 4> of_runner{"window", "full-pass", "min-extent", "on-battery"};
-
 bool runs_storpol(const std::vector<TrimCommand>& commands) {
     return !commands.empty() && std::ranges::all_of(commands, [](const TrimCommand& command) {
         return command.program == TrimCommand::Program::storpol;
@@ -202,11 +222,7 @@ bool runs_storpol(const std::vector<TrimCommand>& commands) {
 // The paced runner reads these from the policy itself.
 bool is_runners(std::string_view property, const std::vector<TrimCommand>& commands) {
     if (property == "window" || property == "full-pass") return true;
-    return runs_storpol(commands) && std::ranges::find(of_runner, property) != of_runner.end();
-}
-
-Reading runners() {
-    return Reading{Absent{"the runner reads it from the policy"}, {}, {}};
+    return property == "min-extent" && runs_storpol(commands);
 }
 
 std::string property_of(const std::map<std::string, std::string>& properties, const std::string& key) {
@@ -294,6 +310,9 @@ Reading live_value(std::string_view property,
         auto conditions = values_in(text, "ConditionACPower");
         const auto more = values_in(property_of(live.timer, "Conditions"), "ConditionACPower");
         conditions.insert(conditions.end(), more.begin(), more.end());
+        const bool by_storpol =
+            live.wanted_runner.empty() ? runs_storpol(live_commands(live.service)) : live.wanted_runner == "storpol";
+        if (by_storpol) return conditions.empty() ? runners() : runners_condition(conditions.front(), source);
         const bool skips = std::ranges::any_of(
             conditions, [](const std::string& one) { return parse_unit_boolean(one) == std::optional(true); });
         return found(word(skips ? "skip" : "run"), {}, source);
@@ -323,6 +342,10 @@ std::vector<TrimCommand> FstrimUnits::commands() const {
     return all;
 }
 
+bool FstrimUnits::is_by_storpol() const {
+    return wanted_runner.empty() ? runs_storpol(commands()) : wanted_runner == "storpol";
+}
+
 FstrimUnits read_fstrim_units(Host& host, Masks masks) {
     FstrimUnits units;
     units.timer = read_effective_unit(host, fstrim_timer, masks);
@@ -341,7 +364,7 @@ Reading persisted_fstrim(std::string_view property, const FstrimUnits& units, Ho
     const auto& unit = is_of_timer(property) ? units.timer : units.service;
     if (is_runners(property, units.commands())) return runners();
     if (!unit.is_there()) return unset(std::nullopt, {}, unit.fragment);
-    if (property == "schedule") return persisted_schedule(unit);
+    if (property == "schedule") return persisted_schedule(unit, host);
     if (property == "boot-delay") return persisted_boot_delay(unit);
     if (property == "catch-up") return last_valid(unit, "Timer", "Persistent", yes_or_no(false), boolean_value);
     if (property == "random-delay")

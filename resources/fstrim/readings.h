@@ -18,10 +18,14 @@ class Host;
 // The pair as its files have it.
 struct FstrimUnits {
     EffectiveUnit timer;
-    EffectiveUnit service;  // the one the timer starts
+    EffectiveUnit service;      // the one the timer starts
+    std::string wanted_runner;  // "fstrim", "storpol"; empty: what the service runs
 
     const EffectiveUnit* unknown() const;  // one of the two that cannot be read
     std::vector<TrimCommand> commands() const;
+
+    // Whether `storpol trim` does it, or is to do it.
+    bool is_by_storpol() const;
 };
 
 FstrimUnits read_fstrim_units(Host& host, Masks masks = Masks::count);
@@ -37,6 +41,7 @@ struct FstrimLive {
     std::string unknown;  // it cannot be asked
     std::string timer_name;
     std::string service_name;
+    std::string wanted_runner;  // as above
 };
 
 FstrimLive read_fstrim_live(Host& host);

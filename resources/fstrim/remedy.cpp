@@ -14,16 +14,15 @@
 #include "resources/fstrim/coverage.h"
 #include "resources/fstrim/drop_ins.h"
 #include "resources/fstrim/evidence.h"
+#include "resources/fstrim/links.h"
 #include "resources/fstrim/readings.h"
 #include "resources/fstrim/rule.h"
 #include "resources/fstrim/start_guard.h"
+#include "resources/fstrim/time_zone.h"
 #include "resources/mount/trimmed.h"
 
 namespace storpol {
 namespace {
-
-constexpr std::string_view links_folder = "/etc/systemd/system/timers.target.wants";
-constexpr std::string_view mask_folder = "/etc/systemd/system";
 
 SettingPlane plane_of(const Difference& difference) {
     return {difference.setting->address, difference.plane};
@@ -53,6 +52,10 @@ class Making {
     }
 
     Remedy make() {
+        for (const auto& difference : differences_) {
+            if (difference.setting->address == "fstrim.runner")
+                units_.wanted_runner = unmasked_.wanted_runner = difference.setting->wanted;
+        }
         for (const auto& difference : differences_) {
             if (difference.plane == Plane::evidence) close_evidence(difference);
             if (difference.plane == Plane::persisted) sort_persisted(difference);
@@ -136,7 +139,18 @@ class Making {
             cannot(difference, missing(unit));
             return;
         }
+        const auto zone = property == "schedule" ? unknown_zone(difference.setting->wanted, host_) : std::string();
+        if (!zone.empty()) {
+            cannot(difference, "this host has no time zone " + zone +
+                                   " in /usr/share/zoneinfo, and systemd ignores a schedule with one that it does not "
+                                   "know");
+            return;
+        }
         wishes_.by_property[std::string(property)] = UnitWish{unit_text(difference, property), plane_of(difference)};
+        if (property == "runner" && difference.setting->wanted == "storpol") {
+            const auto sandbox = coverage_.of_own_files();
+            if (!sandbox.is_covered()) wishes_.sandbox.push_back(sandbox.cure);
+        }
         waiting_.push_back(&difference);
     }
 
@@ -198,29 +212,12 @@ class Making {
                  unmasked_.timer.fragment, difference, "have timers.target want " + unmasked_.timer.name);
     }
 
-    // What `systemctl disable` removes; a link of the vendor stays, so a mask has to say it.
     void disable(const Difference& difference) {
         const auto& timer = units_.timer;
-        bool needs_mask = false;
-        for (const auto& link : timer.links) {
-            if (link.is_off) continue;
-            if (!link.path.starts_with("/etc/")) {
-                needs_mask = true;
-                continue;
-            }
-            const auto before = host_.read_link(link.path);
-            if (!before) continue;
-            set_link(Verb::disable_unit, timer.name, link.path, *before, {}, difference,
-                     "no target wants " + timer.name + " any more");
-        }
-        if (!needs_mask) return;
-        if (!timer.is_maskable) {
-            cannot(difference, "a file of the vendor wants " + timer.name + ", and " + std::string(mask_folder) + "/" +
-                                   timer.name + " stands where a mask would");
-            return;
-        }
-        set_link(Verb::disable_unit, timer.name, std::string(mask_folder) + "/" + timer.name,
-                 std::string(no_file_digest), "/dev/null", difference, "mask " + timer.name);
+        std::string why;
+        for (const auto& link : links_to_disable(timer, host_, why))
+            set_link(Verb::disable_unit, timer.name, link.path, link.before, link.target, difference, link.says);
+        if (!why.empty()) cannot(difference, why);
     }
 
     void want_coverage(const Difference& difference) {
@@ -237,7 +234,11 @@ class Making {
         const auto coverage = coverage_.of(*at->second);
         switch (coverage.cause) {
             case Coverage::Cause::notrim:
-                edit_fstab(difference, coverage.place.line, {"X-fstrim.notrim"}, {});
+                if (coverage.place.line > 0) {
+                    edit_fstab(difference, coverage.place.line, {"X-fstrim.notrim"}, {});
+                } else {
+                    cannot(difference, coverage.says + ": take the word out of " + coverage.source);
+                }
                 return;
             case Coverage::Cause::sandbox:
                 relax(difference, coverage);
@@ -250,6 +251,7 @@ class Making {
             case Coverage::Cause::none:
             case Coverage::Cause::no_service:
             case Coverage::Cause::type:
+            case Coverage::Cause::folder:
                 by_runner_only_.push_back(&difference);
                 why_not_[difference.setting->address] = coverage.says;
                 return;
@@ -257,8 +259,7 @@ class Making {
     }
 
     void relax(const Difference& difference, const Coverage& coverage) {
-        const bool is_list = coverage.key.ends_with("Paths");
-        wishes_.sandbox.push_back(coverage.key + (is_list ? "=" : "=no"));
+        wishes_.sandbox.push_back(coverage.cure);
         wishes_.coverage.push_back(plane_of(difference));
         waiting_.push_back(&difference);
     }

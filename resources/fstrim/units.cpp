@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "engine/base/text.h"
 #include "engine/host/host.h"
@@ -129,18 +130,18 @@ class Finder {
             cannot(folder, names.error());
             return;
         }
-        if (!holds(*names, unit_.name) || linked_.contains(target)) return;
+        if (!holds(*names, unit_.name)) return;
         const auto path = folder + "/" + unit_.name;
         const auto leads_to = host_.read_link(path);
-        linked_[target] = true;
-        unit_.links.push_back({path, leads_to && *leads_to == "/dev/null"});
+        const bool is_first = linked_.insert(target).second;
+        unit_.links.push_back({path, leads_to && *leads_to == "/dev/null", !is_first});
     }
 
     Host& host_;
     Masks masks_;
     EffectiveUnit unit_;
     std::array<std::map<std::string, std::string>, 2> drop_ins_;
-    std::map<std::string, bool> linked_;
+    std::set<std::string> linked_;  // targets
 };
 
 // The lines after the last empty one of any of them.
@@ -254,8 +255,9 @@ EffectiveUnit EffectiveUnit::with(const std::string& path, std::string_view text
     return changed;
 }
 
-bool EffectiveUnit::is_wanted() const {
-    return std::ranges::any_of(links, [](const UnitLink& link) { return !link.is_off; });
+const UnitLink* EffectiveUnit::wanted_by() const {
+    const auto at = std::ranges::find_if(links, [](const UnitLink& link) { return !link.is_off && !link.is_hidden; });
+    return at == links.end() ? nullptr : &*at;
 }
 
 EffectiveUnit read_effective_unit(Host& host, std::string_view name, Masks masks) {

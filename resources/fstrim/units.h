@@ -35,8 +35,9 @@ struct UnitLine {
 
 // A link that has a target want the unit.
 struct UnitLink {
-    std::string path;     // "/etc/systemd/system/timers.target.wants/fstrim.timer"
-    bool is_off = false;  // it leads to /dev/null, which takes back what lower directories want
+    std::string path;        // "/etc/systemd/system/timers.target.wants/fstrim.timer"
+    bool is_off = false;     // it leads to /dev/null, which takes back what weaker directories want
+    bool is_hidden = false;  // a stronger directory has one of the same target
 };
 
 class EffectiveUnit {
@@ -50,7 +51,7 @@ class EffectiveUnit {
     bool mask_is_link = false;    // a link to /dev/null, not an empty file
     bool is_maskable = false;     // nothing stands at its name in /etc/systemd/system
     std::vector<UnitPart> parts;  // the unit file, then its drop-ins
-    std::vector<UnitLink> links;  // of each target the one of the strongest directory
+    std::vector<UnitLink> links;  // those of strong directories first
 
     // The assignments of one section in force order.
     std::vector<UnitLine> lines(std::string_view section) const;
@@ -68,7 +69,10 @@ class EffectiveUnit {
 
     bool is_there() const { return state == State::found; }
 
-    bool is_wanted() const;  // by the links
+    // The link by which a target wants it; nullptr where none does.
+    const UnitLink* wanted_by() const;
+
+    bool is_wanted() const { return wanted_by() != nullptr; }
 };
 
 enum class Masks { count, are_ignored };

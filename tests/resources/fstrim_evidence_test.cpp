@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
+#include "engine/model/trim_record.h"
 #include "tests/resources/fstrim_fixture.h"
 
 namespace storpol {
@@ -58,6 +59,7 @@ TEST(Fstrim, NothingOnRecordIsNeverRan) {
     const FstrimRun run("[fstrim]\nevidence = { max-age = \"10d\" }\n", host);
     EXPECT_EQ(run.found("fstrim.evidence", Plane::evidence), "never ran");
     EXPECT_EQ(run.found("fstrim.evidence[\"/\"]", Plane::evidence), "never ran");
+    EXPECT_EQ(run.raw("fstrim.evidence", Plane::evidence), "never ran: no trim that reached it is on record");
     EXPECT_NE(run.cannot("fstrim.evidence", Plane::evidence).find("only a run makes it so"), std::string::npos);
 }
 
@@ -116,6 +118,100 @@ TEST(Fstrim, WhatCannotBeReadIsUnknown) {
     EXPECT_EQ(FstrimRun(policy, host).verdict("fstrim.evidence[\"/\"]", Plane::evidence), "unknown");
     host.refuse({QueryKind::list, {"/etc/systemd/system"}}, EACCES);
     EXPECT_EQ(FstrimRun(policy, host).persisted("enabled"), "unknown");
+}
+
+constexpr const char* root_evidence = "fstrim.evidence[\"/\"]";
+
+TrimRun run_at(const std::string& ended, std::int64_t bytes) {
+    TrimRun run;
+    run.began = ended;
+    run.ended = ended;
+    run.boot_id = "b";
+    run.bytes = bytes;
+    run.written_bytes = std::stoll(ended.substr(8, 2)) * 1000;  // more each day
+    return run;
+}
+
+// The record of a filesystem at "/".
+void put_record(MemoryHost& host,
+                const std::string& uuid,
+                const std::string& source,
+                const std::vector<TrimRun>& runs) {
+    TrimRecord record;
+    record.uuid = uuid;
+    record.target = "/";
+    record.fstype = "ext4";
+    record.source = source;
+    for (const auto& run : runs) add_run(record, run);
+    host.put_file("/var/lib/storpol/trim/" + trim_file_name(uuid, "sda1"), render_trim_record(record));
+}
+
+TEST(FstrimEvidence, TheRecordOfAnotherFilesystemAtThatPlaceIsNotTaken) {
+    const std::string policy = "[fstrim]\nevidence = { max-age = \"10d\" }\n";
+    const std::vector<TrimRun> runs{run_at("2026-11-29T00:00:00Z", 4096)};
+    const auto found = [&](const std::string& uuid, const std::string& source, bool has_links) {
+        MemoryHost host;
+        fill(host);
+        if (!has_links) host.remove("/dev/disk/by-uuid/1b2c");
+        put_record(host, uuid, source, runs);
+        return FstrimRun(policy, host).found(root_evidence, Plane::evidence);
+    };
+    EXPECT_EQ(found("1b2c", "/dev/sda1", true), "fresh");
+    EXPECT_EQ(found("1B2C", "/dev/sdz9", true), "fresh") << "disks change their names";
+    EXPECT_EQ(found("9999", "/dev/sda1", true), "never ran");
+    EXPECT_EQ(found("", "/dev/sda1", true), "fresh");
+    EXPECT_EQ(found("", "/dev/sdz9", true), "never ran");
+    EXPECT_EQ(found("9999", "/dev/sda1", false), "fresh") << "nothing tells";
+    EXPECT_EQ(found("9999", "/dev/sdz9", false), "never ran");
+}
+
+TEST(FstrimEvidence, AnOldRecordDoesNotHideTheRunsOfFstrimSince) {
+    MemoryHost host;
+    fill(host);
+    const auto found = [&host](int most) {
+        return FstrimRun("[fstrim]\nevidence = { max-zero-byte-runs = " + std::to_string(most) + " }\n", host)
+            .found(root_evidence, Plane::evidence);
+    };
+    put_record(
+        host, "1b2c", "/dev/sda1",
+        {run_at("2026-11-20T00:00:00Z", 4096), run_at("2026-11-21T00:00:00Z", 0), run_at("2026-11-22T00:00:00Z", 0)});
+    EXPECT_EQ(found(1), "zero-byte runs");
+    EXPECT_EQ(found(2), "fresh");
+    const std::string runs_of_storpol =
+        "2026-11-20T00:00:01Z result=success\n2026-11-21T00:00:01Z result=success\n"
+        "2026-11-22T00:00:01Z result=success\n";
+    put_journal(host, runs_of_storpol);
+    EXPECT_EQ(found(2), "fresh") << "the same runs are not counted twice";
+    const std::string empty_run =
+        "2026-11-25T00:00:01Z \"/: 0 B (0 bytes) trimmed on /dev/sda1\"\n"
+        "2026-11-25T00:00:02Z result=success\n";
+    put_journal(host, runs_of_storpol + empty_run);
+    EXPECT_EQ(found(2), "zero-byte runs");
+    EXPECT_EQ(found(3), "fresh");
+    put_journal(host, runs_of_storpol +
+                          "2026-11-24T00:00:01Z \"/: 1 KiB (1024 bytes) trimmed on /dev/sda1\"\n"
+                          "2026-11-24T00:00:02Z result=success\n" +
+                          empty_run);
+    EXPECT_EQ(found(0), "zero-byte runs");
+    EXPECT_EQ(found(1), "fresh") << "one that gave something ends the row";
+    put_record(host, "1b2c", "/dev/sda1", {run_at("2026-11-26T00:00:00Z", 4096)});
+    EXPECT_EQ(found(0), "fresh");
+}
+
+TEST(FstrimEvidence, TheServiceCountsItsRunsAfterTheRecordToo) {
+    MemoryHost host;
+    fill(host);
+    put_record(host, "1b2c", "/dev/sda1", {run_at("2026-11-20T00:00:00Z", 4096)});
+    // The first is that of the record.
+    put_journal(host,
+                "2026-11-20T00:00:02Z result=success\n2026-11-25T00:00:02Z result=success\n"
+                "2026-11-26T00:00:02Z result=success\n");
+    const FstrimRun run("[fstrim]\nevidence = { max-zero-byte-runs = 1 }\n", host);
+    EXPECT_EQ(run.found("fstrim.evidence", Plane::evidence), "zero-byte runs");
+    EXPECT_EQ(run.found(root_evidence, Plane::evidence), "zero-byte runs");
+    EXPECT_EQ(
+        FstrimRun("[fstrim]\nevidence = { max-zero-byte-runs = 2 }\n", host).found("fstrim.evidence", Plane::evidence),
+        "fresh");
 }
 
 TEST(Fstrim, ADamagedRecordIsNoEvidenceAndNoCrash) {

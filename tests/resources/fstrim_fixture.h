@@ -90,6 +90,14 @@ struct FstrimRun : DomainRun {
         const auto* value = on == nullptr ? nullptr : std::get_if<Found>(&on->reading.state);
         return value == nullptr ? "none" : to_text(value->value);
     }
+
+    // What a report prints of it.
+    std::string raw(const std::string& address, Plane plane) const {
+        const auto* state = setting(address);
+        const auto* on = state == nullptr ? nullptr : state->on(plane);
+        const auto* value = on == nullptr ? nullptr : std::get_if<Found>(&on->reading.state);
+        return value == nullptr ? "none" : value->raw;
+    }
 };
 
 }  // namespace storpol::fstrim_test

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "resources/fstrim/command.h"
 #include "tests/resources/fstrim_fixture.h"
 
@@ -111,6 +113,74 @@ TEST(Fstrim, DisabledTakesTheLinkAway) {
     EXPECT_EQ(run.evaluation.settings.size(), 1U);
     ASSERT_NE(run.action(Verb::disable_unit, "fstrim.timer"), nullptr);
     EXPECT_EQ(run.live("enabled"), "drift");
+}
+
+TEST(Fstrim, DisabledMasksInTheSamePlanWhatTheVendorWants) {
+    MemoryHost host;
+    fill(host);
+    host.put_link("/usr/lib/systemd/system/timers.target.wants/fstrim.timer", timer_file);
+    const FstrimRun run("[fstrim]\nenabled = false\n", host);
+    std::map<std::string, std::string> links;
+    for (const auto& action : run.evaluation.plan.actions) {
+        if (const auto* step = std::get_if<SetLink>(&action.step)) links[step->path] = step->target;
+    }
+    const std::map<std::string, std::string> expected{{link, ""}, {"/etc/systemd/system/fstrim.timer", "/dev/null"}};
+    EXPECT_EQ(links, expected);
+    host.remove(link);
+    host.put_link("/etc/systemd/system/fstrim.timer", "/dev/null");
+    EXPECT_TRUE(FstrimRun("[fstrim]\nenabled = false\n", host).evaluation.plan.actions.empty());
+}
+
+TEST(Fstrim, ALinkToNothingTakesBackWhatTheVendorWants) {
+    MemoryHost host;
+    fill(host);
+    host.put_link("/usr/lib/systemd/system/timers.target.wants/fstrim.timer", timer_file);
+    host.put_link(link, "/dev/null");
+    EXPECT_EQ(FstrimRun("[fstrim]\nenabled = false\n", host).persisted("enabled"), "in-sync");
+}
+
+TEST(Fstrim, DisabledDoesNothingHalfwayWhereNoMaskCanStand) {
+    MemoryHost host;
+    fill(host);
+    host.put_link("/usr/lib/systemd/system/timers.target.wants/fstrim.timer", timer_file);
+    host.put_file("/etc/systemd/system/fstrim.timer", stock_timer);
+    const FstrimRun run("[fstrim]\nenabled = false\n", host);
+    EXPECT_TRUE(run.evaluation.plan.actions.empty());
+    EXPECT_NE(run.cannot("fstrim.enabled", Plane::persisted).find("where a mask would"), std::string::npos);
+}
+
+TEST(Fstrim, ATimeZoneThatTheHostDoesNotHaveIsNotWritten) {
+    MemoryHost host;
+    fill(host);
+    const std::string foo = "[fstrim]\nschedule = \"Sun 04:00 Foo/Bar\"\n";
+    EXPECT_NE(FstrimRun(foo, host).file_after(timer_drop_in), "") << "without zoneinfo nobody can tell";
+    host.put_file("/usr/share/zoneinfo/Europe/Berlin", "TZif2");
+    const FstrimRun run(foo, host);
+    EXPECT_TRUE(run.evaluation.plan.actions.empty());
+    EXPECT_NE(run.cannot("fstrim.schedule", Plane::persisted).find("no time zone Foo/Bar"), std::string::npos);
+    const FstrimRun known("[fstrim]\nschedule = \"Sun 04:00 Europe/Berlin\"\n", host);
+    EXPECT_NE(known.file_after(timer_drop_in).find("OnCalendar=Sun 04:00 Europe/Berlin\n"), std::string::npos);
+}
+
+TEST(Fstrim, AUnitWithATimeZoneThatTheHostDoesNotHaveNeverFires) {
+    MemoryHost host;
+    fill(host);
+    std::string text = stock_timer;
+    text.replace(text.find("=weekly"), 7, "=Sun 04:00 Foo/Bar");
+    host.put_file(timer_file, text);
+    host.put_file("/usr/share/zoneinfo/Europe/Berlin", "TZif2");
+    const FstrimRun run("[fstrim]\nschedule = \"weekly\"\n", host);
+    EXPECT_EQ(run.found("fstrim.schedule", Plane::persisted), "never");
+    ASSERT_NE(run.finding("unit-line-ignored"), nullptr);
+    EXPECT_NE(run.finding("unit-line-ignored")->says.find("no time zone Foo/Bar"), std::string::npos);
+    EXPECT_EQ(run.file_after(timer_drop_in).find("Foo/Bar"), std::string::npos);
+    // A capture of this host says the same.
+    Picture picture(host);
+    make_fstrim_resource()->survey(picture);
+    const auto capture = make_snapshot_host(picture.capture("0.1.0", "2026-11-30T12:00:00Z"), "host.capture");
+    ASSERT_TRUE(capture);
+    EXPECT_EQ(FstrimRun("[fstrim]\nschedule = \"weekly\"\n", **capture).found("fstrim.schedule", Plane::persisted),
+              "never");
 }
 
 TEST(Fstrim, AConditionThatIsNeverMetIsDrift) {
@@ -308,76 +378,6 @@ TEST(Fstrim, AMachineThatWasCutOffIsNotSaidToHaveRun) {
     const FstrimRun run("[fstrim]\nschedule = \"weekly\"\n", host);
     ASSERT_NE(run.finding("trim-schedule-history"), nullptr);
     EXPECT_NE(run.finding("trim-schedule-history")->says.find("of 1 the journal does not tell"), std::string::npos);
-}
-
-// OpenRC with a cron that reads /etc/cron.d, and storpol installed.
-void put_openrc(MemoryHost& host) {
-    fill(host);
-    host.remove("/run/systemd/system/user.slice");
-    host.put_file("/sbin/openrc", "");
-    host.put({QueryKind::program_exists, {"/usr/sbin/cron"}}, {"yes", "", {}});
-    host.put({QueryKind::program_exists, {"/usr/bin/storpol"}}, {"yes", "", {}});
-    host.put_file("/etc/storpol/policy.toml", "version = 1\n");
-}
-
-TEST(Fstrim, WithoutSystemdAnHourlyJobAsksTheRunner) {
-    MemoryHost host;
-    put_openrc(host);
-    const FstrimRun run("[fstrim]\nschedule = \"weekly\"\n", host);
-    EXPECT_EQ(run.persisted("enabled"), "drift");
-    EXPECT_EQ(run.live("enabled"), "absent");
-    EXPECT_EQ(run.persisted("schedule"), "absent") << "the runner reads it from the policy";
-    EXPECT_EQ(run.persisted("coverage[\"/\"]"), "absent");
-    const auto text = run.file_after("/etc/cron.d/storpol-trim");
-    EXPECT_NE(text.find("\n17 * * * * root /usr/bin/storpol trim --scheduled --when-due\n"), std::string::npos) << text;
-    host.put_file("/etc/cron.d/storpol-trim", text);
-    const FstrimRun again("[fstrim]\nschedule = \"weekly\"\n", host);
-    EXPECT_EQ(again.persisted("enabled"), "in-sync");
-    EXPECT_TRUE(again.evaluation.plan.actions.empty());
-    EXPECT_EQ(again.finding("trim-scheduled-twice"), nullptr);
-    host.put_file("/etc/cron.weekly/fstrim", "#!/bin/sh\nfstrim -a\n");
-    const FstrimRun twice("[fstrim]\nschedule = \"weekly\"\n", host);
-    EXPECT_NE(twice.finding("trim-scheduled-twice"), nullptr);
-}
-
-TEST(Fstrim, AJobThatIsNoLongerWantedIsTakenOut) {
-    MemoryHost host;
-    put_openrc(host);
-    host.put_file("/etc/cron.d/storpol-trim",
-                  "# fstrim.enabled\n17 * * * * root /usr/bin/storpol trim --scheduled --when-due\n");
-    const FstrimRun run("[fstrim]\nenabled = false\n", host);
-    EXPECT_EQ(run.persisted("enabled"), "drift");
-    ASSERT_EQ(run.evaluation.plan.actions.size(), 1U);
-    EXPECT_EQ(run.file_after("/etc/cron.d/storpol-trim").find("trim"), std::string::npos);
-}
-
-TEST(Fstrim, AJobThatIsCommentedOutIsNone) {
-    MemoryHost host;
-    put_openrc(host);
-    host.put_file("/etc/cron.d/storpol-trim",
-                  "# fstrim.enabled\n#17 * * * * root /usr/bin/storpol trim --scheduled --when-due\n");
-    EXPECT_EQ(FstrimRun("[fstrim]\nenabled = true\n", host).persisted("enabled"), "drift");
-}
-
-TEST(Fstrim, ACronThatReadsNoFolderIsNotWrittenFor) {
-    MemoryHost host;
-    put_openrc(host);
-    host.put({QueryKind::program_exists, {"/usr/sbin/cron"}}, {"no", "", {}});
-    const FstrimRun run("[fstrim]\nschedule = \"weekly\"\n", host);
-    EXPECT_TRUE(run.evaluation.plan.actions.empty());
-    EXPECT_NE(run.cannot("fstrim.enabled", Plane::persisted).find("root's crontab"), std::string::npos);
-    // BusyBox has a crond too.
-    host.put({QueryKind::program_exists, {"/usr/sbin/crond"}}, {"yes", "", {}});
-    EXPECT_TRUE(FstrimRun("[fstrim]\nschedule = \"weekly\"\n", host).evaluation.plan.actions.empty());
-    host.put({QueryKind::program_exists, {"/usr/bin/cronnext"}}, {"yes", "", {}});
-    EXPECT_EQ(FstrimRun("[fstrim]\nschedule = \"weekly\"\n", host).evaluation.plan.actions.size(), 1U);
-}
-
-TEST(Fstrim, WithoutSystemdAPolicyForTheRunnerIsMissed) {
-    MemoryHost host;
-    put_openrc(host);
-    host.remove("/etc/storpol/policy.toml");
-    EXPECT_NE(FstrimRun("[fstrim]\nschedule = \"weekly\"\n", host).finding("runner-without-policy"), nullptr);
 }
 
 TEST(Fstrim, AContainerLeavesItToItsHost) {
