@@ -233,19 +233,35 @@ class DiscardPathResource final : public Resource {
         for (const auto at : path.blockers) {
             const auto& layer = *path.hops[at].layer;
             if (layer.kind == LayerKind::dm_crypt) {
-                opening.push_back({make_address("dm-crypt", layer.name, "discard"), Plane::live});
+                opening.push_back(mapping_plane(layer));
             } else if (layer.kind == LayerKind::thin_pool) {
                 opening.push_back({thin_pool_address(layer), Plane::live});
             } else if (layer.kind == LayerKind::md) {
                 opening.push_back({make_address("md-raid", "", "raid456-discard"), Plane::live});
-            } else if (!passes_limits_on(layer.kind)) {
+            } else if (passes_limits_on(layer.kind)) {
+                add_mappings_below(layer, opening);
+            } else {
                 return {};
             }
         }
+        std::ranges::sort(opening);
+        opening.erase(std::unique(opening.begin(), opening.end()), opening.end());
         return opening;
     }
 
-    // Layers that block only because what lies below does: their tables are reloaded with it.
+    static SettingPlane mapping_plane(const Layer& layer) {
+        return {make_address("dm-crypt", layer.name, "discard"), Plane::live};
+    }
+
+    // The setting of an open mapping holds the tables above it that were loaded when it was shut.
+    static void add_mappings_below(const Layer& layer, std::vector<SettingPlane>& opening) {
+        for (const auto* below : layer.below) {
+            if (below->kind == LayerKind::dm_crypt) opening.push_back(mapping_plane(*below));
+            if (passes_limits_on(below->kind)) add_mappings_below(*below, opening);
+        }
+    }
+
+    // Layers that block only because what lies below does, or did: their tables are reloaded with it.
     static bool passes_limits_on(LayerKind kind) {
         return kind == LayerKind::linear || kind == LayerKind::striped || kind == LayerKind::thin;
     }

@@ -1,78 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "resources/dm_crypt/dm_crypt.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cerrno>
 
-#include "engine/host/host.h"
 #include "engine/model/record.h"
 #include "engine/policy/load.h"
-#include "resources/discard_path.h"
-#include "resources/mount/mount.h"
-#include "tests/resources/domain_run.h"
-#include "tests/support/boot_machine.h"
+#include "tests/resources/dm_crypt_fixture.h"
 
 namespace storpol {
 namespace {
 
-constexpr const char* uuid = "6171f721-1157-533d-a749-b0a49955605c";
-constexpr const char* dm_uuid = "CRYPT-LUKS2-6171f7211157533da749b0a49955605c-root";
-constexpr const char* allow =
-    "[discard]\nfilesystem = \"periodic\"\ndm-crypt = \"allow\"\naccept-dm-crypt-leak = true\n";
-constexpr const char* block = "[discard]\ndm-crypt = \"block\"\n";
-constexpr const char* address = R"(dm-crypt["root"].discard)";
-
-std::string line(const std::string& options) {
-    return std::string("root UUID=") + uuid + " none " + options + "\n";
-}
-
-struct Machine {
-    std::string options = "luks";   // of crypttab
-    std::string in_image = "luks";  // of its copy
-    std::string table;              // flags of the open mapping
-    std::string header = "version=2\nflags=\n";
-    std::string above;  // discard_max_bytes of an LV on it; "": the filesystem lies on the mapping itself
-    std::string type = "LUKS2";
-};
-
-// Debian with / on LUKS, open now.
-void fill(MemoryHost& host, const Machine& machine) {
-    put_grub(host, "root=/dev/mapper/root ro", "/boot/initrd.img");
-    put_image(host, "/boot/initrd.img", {{"conf/initramfs.conf", ""}, {"cryptroot/crypttab", line(machine.in_image)}});
-    host.put_file("/etc/crypttab", "# opened at boot\n" + line(machine.options));
-    host.put_link(std::string("/dev/disk/by-uuid/") + uuid, "../../sda");
-    put_disk(host, "sda", "8:0", "1000");
-    const bool passes = machine.table.find("allow_discards") != std::string::npos;
-    put_mapping(host, "dm-0", "254:0", "root", std::string(dm_uuid).replace(6, 5, machine.type), "sda",
-                passes ? "1000" : "0", "target=crypt\nflags=" + machine.table + "\n");
-    put_luks(host, "/dev/sda", machine.header + "uuid=" + uuid + "\n");
-    std::string device = "254:0";
-    if (!machine.above.empty()) {
-        put_mapping(host, "dm-1", "254:1", "vg-root", "LVM-abc", "dm-0", machine.above, "target=linear\n");
-        host.put_link("/sys/block/dm-0/holders/dm-1", "../../dm-1");
-        device = "254:1";
-    }
-    host.put_file("/proc/self/mountinfo", "25 1 " + device + " / / rw,relatime - ext4 /dev/mapper/root rw\n");
-}
-
-DomainRun run(const std::string& policy, Host& host, bool image = false) {
-    Resources others;
-    others.push_back(make_mount_resource());
-    return DomainRun(make_dm_crypt_resource(), policy, host, image, std::move(others));
-}
-
-std::vector<std::string> verbs(const DomainRun& it) {
-    std::vector<std::string> all;
-    for (const auto& action : it.evaluation.plan.actions) {
-        all.push_back(std::string(to_text(action.verb)) + " " + action.target + " " +
-                      std::string(to_text(action.when)));
-    }
-    return all;
-}
-
-using Words = std::vector<std::string>;
+using namespace dm_crypt_test;
 
 TEST(DmCrypt, OnLuks2TheHeaderFlagIsAllThatIsNeeded) {
     MemoryHost host;
@@ -196,141 +135,6 @@ TEST(DmCrypt, BlockingClearsTheFlagAndEveryWord) {
     EXPECT_EQ(refresh->when, When::by_operator);
     EXPECT_NE(refresh->says.find("cryptsetup refresh --perf-no_read_workqueue root"), std::string::npos)
         << refresh->says;
-}
-
-TEST(DmCrypt, AKeyThatNobodyMustTypeIsUsedNow) {
-    MemoryHost host;
-    fill(host, {});
-    host.put_file("/etc/crypttab",
-                  std::string("root UUID=") + uuid + " /etc/keys/root luks,keyfile-offset=16,keyfile-size=64\n");
-    host.put_file("/etc/keys/root", "secret");
-    const auto it = run(allow, host);
-    const auto* refresh = it.action(Verb::refresh_mapping, "root");
-    ASSERT_NE(refresh, nullptr);
-    EXPECT_EQ(refresh->when, When::now);
-    const auto& step = std::get<RefreshMapping>(refresh->step);
-    EXPECT_EQ(step.key, KeySource(KeyFile{"/etc/keys/root", 16, 64}));
-    EXPECT_EQ(step.dm_uuid, dm_uuid);
-}
-
-TEST(DmCrypt, TokensAndLinkedKeysAreKeysToo) {
-    const auto key = [](const std::string& options, const std::string& tokens, const std::string& file) {
-        MemoryHost host;
-        Machine machine;
-        machine.options = options;
-        machine.header = "version=2\nflags=\ntokens=" + tokens + "\n";
-        fill(host, machine);
-        if (!file.empty()) host.put_file(file, "key");
-        const auto it = run(allow, host);
-        const auto* refresh = it.action(Verb::refresh_mapping, "root");
-        EXPECT_NE(refresh, nullptr);
-        return refresh == nullptr ? KeySource{} : std::get<RefreshMapping>(refresh->step).key;
-    };
-    EXPECT_EQ(key("luks", "systemd-tpm2", ""), KeySource(LuksToken{}));
-    EXPECT_EQ(key("luks,tpm2-pin=yes", "systemd-tpm2", ""), KeySource(AskedPassphrase{}));
-    EXPECT_EQ(key("luks", "systemd-fido2", ""), KeySource(AskedPassphrase{})) << "it asks to be touched";
-    EXPECT_EQ(key("luks,link-volume-key=@u::%logon:cryptsetup:root", "", ""),
-              KeySource(LinkedVolumeKey{"%logon:cryptsetup:root"}));
-    EXPECT_EQ(key("luks", "", "/etc/cryptsetup-keys.d/root.key"),
-              KeySource(KeyFile{"/etc/cryptsetup-keys.d/root.key", 0, 0}));
-}
-
-TEST(DmCrypt, WhatLiesAboveIsLoadedAnewAfterTheRefresh) {
-    MemoryHost host;
-    Machine machine;
-    machine.above = "0";
-    fill(host, machine);
-    host.put_file("/etc/cryptsetup-keys.d/root.key", "key");
-    const auto it = run(allow, host);
-    const auto* refresh = it.action(Verb::refresh_mapping, "root");
-    const auto* reload = it.action(Verb::reload_table, "vg-root");
-    ASSERT_NE(refresh, nullptr);
-    ASSERT_NE(reload, nullptr);
-    EXPECT_EQ(reload->when, When::now);
-    EXPECT_NE(std::find(reload->after.begin(), reload->after.end(), refresh->id), reload->after.end());
-    EXPECT_EQ(std::get<ReloadTable>(reload->step).dm_uuid, "LVM-abc");
-}
-
-// The way from the filesystem to the disk is a setting of its own, which the mapping's actions close.
-TEST(DmCrypt, TheDiscardPathOpensWithTheMapping) {
-    const auto run_all = [](MemoryHost& host) {
-        Resources all;
-        all.push_back(make_discard_path_resource());
-        all.push_back(make_dm_crypt_resource());
-        all.push_back(make_mount_resource());
-        return DomainRun(std::move(all), std::string(allow) + "require-end-to-end = true\n", host);
-    };
-    constexpr const char* path = R"(mount["/"].discard-path)";
-    MemoryHost host;
-    Machine machine;
-    machine.above = "0";
-    fill(host, machine);
-    const auto waiting = run_all(host);
-    EXPECT_EQ(waiting.verdict(path, Plane::live), "drift");
-    EXPECT_EQ(waiting.cannot(path, Plane::live), "") << "the header flag does it at the next boot";
-    host.put_file("/etc/cryptsetup-keys.d/root.key", "key");
-    const auto now = run_all(host);
-    EXPECT_EQ(now.cannot(path, Plane::live), "");
-    for (const auto* action : {now.action(Verb::refresh_mapping, "root"), now.action(Verb::reload_table, "vg-root")}) {
-        ASSERT_NE(action, nullptr);
-        const SettingPlane of{path, Plane::live};
-        EXPECT_NE(std::find(action->serves.begin(), action->serves.end(), of), action->serves.end());
-    }
-    for (const auto& gap : now.evaluation.plan.gaps) EXPECT_NE(gap.of.address, path);
-}
-
-TEST(DmCrypt, WithoutASettingForTheMappingThePathStaysShut) {
-    MemoryHost host;
-    fill(host, {});
-    Resources all;
-    all.push_back(make_discard_path_resource());
-    all.push_back(make_dm_crypt_resource());
-    all.push_back(make_mount_resource());
-    const DomainRun run(std::move(all), "[discard]\nfilesystem = \"periodic\"\nrequire-end-to-end = true\n", host);
-    EXPECT_NE(run.cannot(R"(mount["/"].discard-path)", Plane::live).find("blocked by dm-crypt root"),
-              std::string::npos);
-}
-
-TEST(DmCrypt, AThinPoolAboveIsLoadedAfterItsDataVolume) {
-    MemoryHost host;
-    Machine machine;
-    machine.table = "allow_discards";
-    machine.header = "version=2\nflags=allow-discards\n";
-    machine.above = "0";
-    fill(host, machine);
-    host.put_file("/sys/block/dm-1/dm/name", "vg-pool_tdata\n");
-    host.put({QueryKind::dm_table, {"vg-pool_tdata"}}, {"target=linear\n", "", {}});
-    put_mapping(host, "dm-2", "254:2", "vg-pool-tpool", "LVM-abc-tpool", "dm-1", "0",
-                "target=thin-pool\nfeatures=\ndata=254:1\n");
-    host.put_link("/sys/block/dm-1/holders/dm-2", "../../dm-2");
-    host.put({QueryKind::dm_status, {"vg-pool-tpool"}}, {"features=no_discard_passdown\n", "", {}});
-    put_mapping(host, "dm-3", "254:3", "vg-thin", "LVM-def", "dm-2", "1000", "target=thin\n");
-    host.put_file("/proc/self/mountinfo", "25 1 254:3 / / rw,relatime - ext4 /dev/mapper/vg-thin rw\n");
-    // LVM keeps a linear volume of the pool's own name on it, which holds no data.
-    put_mapping(host, "dm-4", "254:4", "vg-pool", "LVM-abc-pool", "dm-2", "0", "target=linear\n");
-    host.put_link("/sys/block/dm-2/holders/dm-4", "../../dm-4");
-    EXPECT_EQ(verbs(run(allow, host)), (Words{"reload-table vg-pool_tdata now", "reload-table vg-pool-tpool now"}));
-    host.put_file("/sys/block/dm-1/queue/discard_max_bytes", "1000\n");
-    EXPECT_EQ(verbs(run(allow, host)), Words{"reload-table vg-pool-tpool now"});
-    host.put({QueryKind::dm_status, {"vg-pool-tpool"}}, {"features=discard_passdown\n", "", {}});
-    EXPECT_EQ(verbs(run(allow, host)), Words{});
-}
-
-TEST(DmCrypt, AStaleLayerAboveIsADifferenceOfItsOwn) {
-    MemoryHost host;
-    Machine machine;
-    machine.header = "version=2\nflags=allow-discards\n";
-    machine.table = "allow_discards";
-    machine.above = "0";
-    fill(host, machine);
-    const auto it = run(allow, host);
-    EXPECT_EQ(it.verdict(address, Plane::live), "drift");
-    EXPECT_EQ(verbs(it), Words{"reload-table vg-root now"});
-    Machine still;
-    still.above = "1000";
-    MemoryHost other;
-    fill(other, still);
-    EXPECT_EQ(verbs(run(block, other)), Words{"reload-table vg-root now"}) << "it still says that it takes them";
 }
 
 TEST(DmCrypt, AllowWithoutAcceptingWhatItShowsIsAnError) {

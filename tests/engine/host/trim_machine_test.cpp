@@ -59,7 +59,8 @@ TEST(OtherTrim, SeesAProcessAndAUnit) {
     host.put_file("/proc/self/cgroup", "0::/user.slice\n");
     EXPECT_EQ(other_trim(host), "");
     host.put_file("/proc/812/comm", "fstrim\n");
-    host.put({QueryKind::stat, {"/proc/812"}}, {"type=dir\nmode=0555\nuid=65534\ngid=65534\nsize=0\nnlink=9\n", "", {}});
+    host.put({QueryKind::stat, {"/proc/812"}},
+             {"type=dir\nmode=0555\nuid=65534\ngid=65534\nsize=0\nnlink=9\n", "", {}});
     EXPECT_EQ(other_trim(host), "") << "anybody may call a program so";
     host.put({QueryKind::stat, {"/proc/812"}}, {"type=dir\nmode=0555\nuid=0\ngid=0\nsize=0\nnlink=9\n", "", {}});
     EXPECT_EQ(other_trim(host), "fstrim (process 812)");
