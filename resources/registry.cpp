@@ -10,6 +10,7 @@
 #include "resources/mglru.h"
 #include "resources/mount/mount.h"
 #include "resources/thin_pool.h"
+#include "resources/zram/zram.h"
 
 namespace storpol {
 
@@ -25,6 +26,7 @@ Resources make_resources() {
     all.push_back(make_mount_resource());
     all.push_back(make_sysctl_resource());
     all.push_back(make_thin_pool_resource());
+    all.push_back(make_zram_resource());
     return all;
 }
 

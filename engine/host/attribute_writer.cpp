@@ -14,6 +14,7 @@
 #include "engine/host/io.h"
 #include "engine/host/never_read.h"
 #include "engine/host/path_walk.h"
+#include "engine/host/swaps.h"
 
 namespace storpol {
 namespace {
@@ -73,9 +74,21 @@ tl::unexpected<Error> fail_write(int code, const WriteAttribute& step) {
     return error;
 }
 
+// What is written to zram's mem_limit shows in the fourth column of mm_stat alone (kernel
+// Documentation/admin-guide/blockdev/zram.rst).
+Result<std::string> read_zram_limit(const std::string& path) {
+    const auto shown = path.substr(0, path.rfind('/')) + "/mm_stat";
+    const auto text = read_attribute(shown);
+    if (!text) return text;
+    const auto memory = parse_zram_memory(*text);
+    if (!memory) return fail(ErrorKind::invalid, "the kernel's text is not understood", printable(shown));
+    return std::to_string(memory->limit);
+}
+
 }  // namespace
 
 Result<std::string> read_attribute(const std::string& path) {
+    if (path.starts_with("/sys/block/zram") && path.ends_with("/mem_limit")) return read_zram_limit(path);
     const auto fd = open_attribute(path, O_RDONLY);
     if (!fd) return tl::make_unexpected(fd.error());
     std::string text;

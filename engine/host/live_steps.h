@@ -37,6 +37,20 @@ Result<std::string> state_of(const ChangeThinPool& step);
 Result<std::vector<Step>> undo_of(const ChangeThinPool& step);
 Result<std::string> perform(const ChangeThinPool& step);
 
+// zram_steps.cpp: sysfs, swapon(2), swapoff(2), and the service manager where a unit sets the device up.
+Result<std::string> state_of(const SetUpZram& step);
+Result<std::vector<Step>> undo_of(const SetUpZram& step);
+Result<std::string> perform(const SetUpZram& step);
+// Brings a device that an interrupted step left out of use to what the step was to make of it.
+void finish_set_up(const SetUpZram& step);
+
+// swap_steps.cpp
+Result<std::string> state_of(const UseSwap& step);
+Result<std::vector<Step>> undo_of(const UseSwap& step);
+Result<std::string> perform(const UseSwap& step);
+// Takes an area into use again that an interrupted step left out of it.
+void finish_swap(const UseSwap& step);
+
 Result<std::string> state_of(const RunGenerator& step);
 Result<std::vector<Step>> undo_of(const RunGenerator& step);
 Result<std::string> perform(const RunGenerator& step);

@@ -29,7 +29,7 @@ class Performer {
     virtual Result<std::string> perform(const Step& step) = 0;
 
     // Removes what an interrupted perform() of this step can have left: a temporary file beside its target, a
-    // device-mapper device suspended.
+    // device-mapper device suspended, a swap area out of use.
     virtual void clean_up(const Step& step) = 0;
 };
 

@@ -46,6 +46,9 @@ class TreePerformer final : public Performer {
         // A device that stays suspended stops everything that writes to it.
         if (const auto* refresh = std::get_if<RefreshMapping>(&step)) resume_if_suspended(refresh->mapping);
         if (const auto* reload = std::get_if<ReloadTable>(&step)) resume_if_suspended(reload->mapping);
+        // Memory that was swapped out needs its place back.
+        if (const auto* zram = std::get_if<SetUpZram>(&step)) finish_set_up(*zram);
+        if (const auto* swap = std::get_if<UseSwap>(&step)) finish_swap(*swap);
     }
 
   private:

@@ -66,6 +66,10 @@ struct TargetOf {
 
     std::string operator()(const ChangeThinPool& change) const { return change.pool; }
 
+    std::string operator()(const SetUpZram& zram) const { return zram.device; }
+
+    std::string operator()(const UseSwap& swap) const { return swap.device; }
+
     std::string operator()(const RunGenerator& run) const { return run.target; }
 };
 

@@ -158,6 +158,33 @@ struct ChangeThinPool {
     bool operator==(const ChangeThinPool&) const = default;
 };
 
+// A zram device reset and set up as this says, in the order the kernel asks for, and in use as swap where it is to be.
+// One that is swapped on is taken out first, if the memory for what is in it is there. Where it fails behind that, what
+// was there before is made again. Its state is what the kernel shows of it; of one that is not set up or not there,
+// "not set up".
+struct SetUpZram {
+    std::string device;                // "/dev/zram0"; added where there is none
+    std::uint64_t size = 0;            // bytes before compression; 0: out of use, and reset
+    std::string algorithm;             // empty: the kernel's default
+    std::string parameters;            // of the algorithm, as the kernel takes them: "level=3"
+    std::uint64_t resident_limit = 0;  // bytes; 0: none
+    bool is_swap = true;
+    int priority = -1;    // of the swap; negative: none given
+    std::string discard;  // of the swap: "" (none), "on", "once", "pages"
+    std::string unit;     // of the service manager that sets it up, started anew instead; empty: none does
+    bool operator==(const SetUpZram&) const = default;
+};
+
+// A swap area taken into use with these flags, or (off) out of it. One that is in use otherwise is taken out first: the
+// kernel changes no flags of an area in use. Its state is "off", "on" or "on priority=N".
+struct UseSwap {
+    std::string device;
+    bool off = false;
+    int priority = -1;    // negative: none given
+    std::string discard;  // "" (none), "on", "once", "pages"
+    bool operator==(const UseSwap&) const = default;
+};
+
 // A program of the distribution that makes boot artefacts from files. Only those of a closed list run
 // (engine/host/generators.h). It has no state: run once more it makes the same.
 struct RunGenerator {
@@ -179,6 +206,8 @@ using Step = std::variant<EditFile,
                           RefreshMapping,
                           ReloadTable,
                           ChangeThinPool,
+                          SetUpZram,
+                          UseSwap,
                           RunGenerator>;
 
 // DESIGN "Verbs, closed within a format". One per kind of effect.

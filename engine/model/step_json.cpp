@@ -126,6 +126,26 @@ struct StepJson {
                     {"discards", escape_bytes(change.discards)}};
     }
 
+    Json operator()(const SetUpZram& zram) const {
+        return Json{{"step", "set-up-zram"},
+                    {"device", escape_bytes(zram.device)},
+                    {"size", zram.size},
+                    {"algorithm", escape_bytes(zram.algorithm)},
+                    {"parameters", escape_bytes(zram.parameters)},
+                    {"resident-limit", zram.resident_limit},
+                    {"is-swap", zram.is_swap},
+                    {"priority", zram.priority},
+                    {"discard", escape_bytes(zram.discard)},
+                    {"unit", escape_bytes(zram.unit)}};
+    }
+
+    Json operator()(const UseSwap& swap) const {
+        return Json{{"step", swap.off ? "swap-off" : "swap-on"},
+                    {"device", escape_bytes(swap.device)},
+                    {"priority", swap.priority},
+                    {"discard", escape_bytes(swap.discard)}};
+    }
+
     Json operator()(const RunGenerator& run) const {
         return Json{{"step", "run-generator"},
                     {"program", escape_bytes(run.program)},
@@ -169,6 +189,22 @@ class Members {
             error_ = Error{ErrorKind::invalid, "\"" + std::string(key) + "\" is out of range", {}, {}, 0};
         }
         return error_ ? 0 : static_cast<std::uint64_t>(number);
+    }
+
+    // Of a swap area: the kernel takes 15 bits, and a negative one is none.
+    int priority(std::string_view key) {
+        const std::int64_t number = keep(int_member(json_, key));
+        constexpr std::int64_t most = 32767;
+        if (!error_ && (number < -1 || number > most)) {
+            error_ = Error{ErrorKind::invalid, "\"" + std::string(key) + "\" is out of range", {}, {}, 0};
+        }
+        return error_ ? -1 : static_cast<int>(number);
+    }
+
+    bool flag(std::string_view key) {
+        if (json_.contains(key) && json_[key].is_boolean()) return json_[key].get<bool>();
+        if (!error_) error_ = Error{ErrorKind::invalid, "\"" + std::string(key) + "\" is missing", {}, {}, 0};
+        return false;
     }
 
     KeySource key(std::string_view key) {
@@ -308,6 +344,31 @@ Result<Step> thin_pool_from_json(const Json& json) {
     return members.finish(std::move(change));
 }
 
+Result<Step> zram_from_json(const Json& json) {
+    Members members(json);
+    SetUpZram zram;
+    zram.device = members.text("device");
+    zram.size = members.bytes("size");
+    zram.algorithm = members.text_or_empty("algorithm");
+    zram.parameters = members.text_or_empty("parameters");
+    zram.resident_limit = members.bytes("resident-limit");
+    zram.is_swap = members.flag("is-swap");
+    zram.priority = members.priority("priority");
+    zram.discard = members.text_or_empty("discard");
+    zram.unit = members.text_or_empty("unit");
+    return members.finish(std::move(zram));
+}
+
+Result<Step> swap_from_json(const Json& json) {
+    Members members(json);
+    UseSwap swap;
+    swap.device = members.text("device");
+    swap.priority = members.priority("priority");
+    swap.discard = members.text_or_empty("discard");
+    swap.off = members.text("step") == "swap-off";
+    return members.finish(std::move(swap));
+}
+
 Result<Step> generator_from_json(const Json& json) {
     Members members(json);
     RunGenerator run;
@@ -357,7 +418,7 @@ struct StepReader {
     Result<Step> (*read)(const Json&);
 };
 
-constexpr std::array<StepReader, 13> step_readers{{
+constexpr std::array<StepReader, 16> step_readers{{
     {"edit-file", edit_from_json},
     {"replace-file", replace_from_json},
     {"delete-file", delete_from_json},
@@ -370,6 +431,9 @@ constexpr std::array<StepReader, 13> step_readers{{
     {"refresh-mapping", refresh_from_json},
     {"reload-table", reload_from_json},
     {"change-thin-pool", thin_pool_from_json},
+    {"set-up-zram", zram_from_json},
+    {"swap-on", swap_from_json},
+    {"swap-off", swap_from_json},
     {"run-generator", generator_from_json},
 }};
 

@@ -33,6 +33,22 @@ std::set<SettingPlane> served_by_done(const std::vector<ActionOutcome>& outcomes
     return served;
 }
 
+// What a step set that no kernel shows afterwards, at this address; empty where it set nothing there.
+std::string set_unseen(const Step& step, const std::string& address) {
+    const auto is_of = [&address](const std::string& device, std::string_view property) {
+        return address == make_address("zram", device.substr(device.rfind('/') + 1), property);
+    };
+    const auto discard_text = [](const std::string& discard) { return discard.empty() ? "off" : discard; };
+    if (const auto* swap = std::get_if<UseSwap>(&step))
+        return !swap->off && is_of(swap->device, "discard") ? discard_text(swap->discard) : std::string();
+    const auto* zram = std::get_if<SetUpZram>(&step);
+    if (zram == nullptr || zram->size == 0) return {};
+    if (is_of(zram->device, "discard")) return discard_text(zram->discard);
+    constexpr std::string_view level = "level=";
+    const bool has_level = is_of(zram->device, "level") && zram->parameters.starts_with(level);
+    return has_level ? zram->parameters.substr(level.size()) : std::string();
+}
+
 class RecordMaker {
   public:
     explicit RecordMaker(const RecordInput& input)
@@ -64,11 +80,27 @@ class RecordMaker {
                 if (!plane.accepted) add_open(setting, of);
                 break;
             case Verdict::unknown:
+                add_unseen(setting, of);
                 return;  // nothing is known against what the record holds
             case Verdict::absent:
                 break;
         }
         settled_.insert(key);
+    }
+
+    // What can only be known from having been set.
+    void add_unseen(const Setting& setting, const SettingPlane& of) {
+        const auto& wanted = setting.condition_on(of.plane);
+        const auto* is = std::get_if<Is>(&wanted);
+        if (of.plane != Plane::live || is == nullptr) return;
+        for (const auto& outcome : in_.outcomes) {
+            if (outcome.result != ActionResult::done) continue;
+            const auto value = set_unseen(outcome.action.step, setting.address);
+            if (value.empty() || value != to_text(is->value)) continue;
+            record_.applied.push_back({of, setting.device, wanted, value});
+            settled_.insert(RecordView::key_of(of, setting.device));
+            return;
+        }
     }
 
     void add_open(const Setting& setting, const SettingPlane& of) {

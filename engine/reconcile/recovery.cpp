@@ -9,6 +9,7 @@
 #include "engine/base/digest.h"
 #include "engine/base/text.h"
 #include "engine/host/state_store.h"
+#include "engine/host/zram_state.h"
 #include "engine/reconcile/apply.h"
 
 namespace storpol {
@@ -35,6 +36,8 @@ std::optional<std::string> state_after(const Step& step, const std::string& befo
     if (const auto* header = std::get_if<SetLuksFlags>(&step)) return flags_after(*header, before);
     if (const auto* mapping = std::get_if<RefreshMapping>(&step)) return flags_after(*mapping, before);
     if (const auto* pool = std::get_if<ChangeThinPool>(&step)) return pool->discards;
+    if (const auto* zram = std::get_if<SetUpZram>(&step)) return zram_state_after(*zram);
+    if (const auto* swap = std::get_if<UseSwap>(&step)) return swap_state_after(*swap);
     return std::nullopt;
 }
 

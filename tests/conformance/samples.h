@@ -100,6 +100,22 @@ inline void fill_crypt(MemoryHost& host) {
     host.put({QueryKind::luks, {"/dev/sda1"}}, {"version=1\nuuid=1b2c\n", "", {}});
 }
 
+// In use as wanted, and another size at the next boot.
+inline void fill_zram(MemoryHost& host) {
+    host.put_file("/proc/meminfo", "MemTotal:       8388608 kB\nMemAvailable:    6291456 kB\n");
+    host.put_file("/proc/cmdline", "root=/dev/sda1 rw\n");
+    host.put_file("/proc/swaps", "Filename Type Size Used Priority\n/dev/zram0 partition 2097148 0 100\n");
+    host.put_file("/sys/block/zram0/disksize", "2147483648\n");
+    host.put_file("/sys/block/zram0/comp_algorithm", "lzo-rle lzo lz4 [zstd]\n");
+    host.put_file("/sys/block/zram0/mm_stat", "4096 74 12288 0 12288 0 0 0 0\n");
+    host.put_file("/run/systemd/system/user.slice", "");
+    host.put_file("/usr/lib/systemd/system-generators/zram-generator",
+                  "\x7f"
+                  "ELF");
+    host.put_file("/usr/lib/systemd/zram-generator.conf", "[zram0]\nzram-size = ram / 2\n");
+    host.put({QueryKind::package, {"systemd-zram-generator"}}, {"1.2.1-2", "", {}});
+}
+
 inline const std::map<std::string, Sample, std::less<>>& samples() {
     static const std::map<std::string, Sample, std::less<>> all{
         {"block", {"[[block]]\nmatch = { name = \"sda\" }\nscheduler = \"bfq\"\n", fill_disk}},
@@ -117,6 +133,7 @@ inline const std::map<std::string, Sample, std::less<>>& samples() {
           fill_mounts}},
         {"sysctl", {"[vm]\nswappiness = 150\npage-cluster = 0\nwatermark_boost_factor = 0\n", fill_sysctl}},
         {"thin-pool", {"[discard]\nlvm-thin = \"passdown\"\n", fill_thin_pool}},
+        {"zram", {"[zram]\nsize = \"25%\"\nalgorithm = \"zstd\"\npriority = 100\n", fill_zram}},
     };
     return all;
 }

@@ -56,6 +56,26 @@ inline rc::Gen<KeySource> any_key() {
                           rc::gen::just(KeySource{AskedPassphrase{}}));
 }
 
+inline rc::Gen<Step> any_swap_step() {
+    return rc::gen::oneOf(
+        rc::gen::exec([] {
+            SetUpZram zram;
+            zram.device = *any_bytes();
+            zram.size = *rc::gen::inRange<std::uint64_t>(0, 1ULL << 62U);
+            zram.algorithm = *any_bytes();
+            zram.parameters = *any_bytes();
+            zram.resident_limit = *rc::gen::inRange<std::uint64_t>(0, 1ULL << 62U);
+            zram.is_swap = *rc::gen::arbitrary<bool>();
+            zram.priority = *rc::gen::inRange(-1, 32768);
+            zram.discard = *any_bytes();
+            zram.unit = *any_bytes();
+            return Step{zram};
+        }),
+        rc::gen::exec([] {
+            return Step{UseSwap{*any_bytes(), *rc::gen::arbitrary<bool>(), *rc::gen::inRange(-1, 32768), *any_bytes()}};
+        }));
+}
+
 inline rc::Gen<Step> any_step() {
     return rc::gen::oneOf(
         rc::gen::exec([] {
@@ -105,7 +125,8 @@ inline rc::Gen<Step> any_step() {
         }),
         rc::gen::exec([] {
             return Step{RunGenerator{*any_bytes(), *any_texts(), *any_bytes()}};
-        }));
+        }),
+        any_swap_step());
 }
 
 inline rc::Gen<Record> any_record() {

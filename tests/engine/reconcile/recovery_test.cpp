@@ -84,6 +84,29 @@ TEST(RecoveryOfDevices, AThinPoolIsInOneOfItsStates) {
     EXPECT_EQ(outcome_of(step, "nopassdown", "ignore"), Outcome::failed);
 }
 
+TEST(RecoveryOfDevices, AZramDeviceIsAsItWasOrAsItWasToBe) {
+    SetUpZram step;
+    step.device = "/dev/zram0";
+    step.size = 65536;
+    step.algorithm = "zstd";
+    step.priority = 100;
+    const std::string before = "size=131072 algorithm=lz4 limit=0 swap on priority=5";
+    EXPECT_EQ(outcome_of(step, before, before), Outcome::undone);
+    EXPECT_EQ(outcome_of(step, before, "size=65536 algorithm=zstd limit=0 swap on priority=100"), Outcome::done);
+    EXPECT_EQ(outcome_of(step, before, "not set up"), Outcome::failed);
+    EXPECT_EQ(outcome_of(step, before, "size=131072 algorithm=lz4 limit=0 swap off"), Outcome::failed);
+    step.unit = "systemd-zram-setup@zram0.service";  // which rounds as it likes
+    EXPECT_EQ(outcome_of(step, before, "size=65536 algorithm=zstd limit=0 swap on priority=100"), Outcome::done);
+}
+
+TEST(RecoveryOfDevices, ASwapAreaIsInUseOrNot) {
+    const UseSwap step{"/dev/zram0", false, 7, ""};
+    EXPECT_EQ(outcome_of(step, "on priority=5", "on priority=7"), Outcome::done);
+    EXPECT_EQ(outcome_of(step, "on priority=5", "on priority=5"), Outcome::undone);
+    EXPECT_EQ(outcome_of(step, "on priority=5", "off"), Outcome::failed);
+    EXPECT_EQ(outcome_of(UseSwap{"/dev/zram0", true, -1, ""}, "on", "off"), Outcome::done);
+}
+
 TEST(RecoveryOfDevices, AGeneratorIsRunAgainByTheNextPlan) {
     EXPECT_EQ(outcome_of(RunGenerator{"/usr/sbin/update-grub", {}, "grub"}, "generated", "generated"), Outcome::undone);
 }

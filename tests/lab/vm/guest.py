@@ -33,13 +33,15 @@ class Guest:
     """Its drives keep what is on them from one start to the next; kernel and initramfs are read out of the boot drive
     before every start, so that what a guest did to its /boot is what boots next."""
 
-    def __init__(self, folder, boot, drives, cmdline, deadline, accel="tcg"):
+    def __init__(self, folder, boot, drives, cmdline, deadline, accel="tcg", patience=1.0):
         self.folder = folder
         self.boot = boot
         self.drives = drives
         self.cmdline = cmdline
         self.deadline = deadline  # of time.monotonic()
         self.accel = accel
+        self.patience = patience  # every time limit is multiplied by it
+        self.clock = ""  # what its clock says at the next start, "2027-03-03T10:00:00" in UTC; empty: the time it is
         self.prompts = []  # (pattern of the console, answer typed there)
         self.qemu = None
         self.boots = 0
@@ -58,7 +60,7 @@ class Guest:
         self.console = Console(self._connect("console"), self.folder / "console.log", self.prompts)
         self.port = self._connect("agent")
         self.pending = b""
-        hello = self._receive(min(timeout, self._left()))
+        hello = self._receive(min(timeout * self.patience, self._left()))
         if "hello" not in hello:
             raise Unwell(f"the guest's first line is {hello}")
         self.boot_seconds = time.monotonic() - begun
@@ -85,7 +87,7 @@ class Guest:
     def _leave(self, how):
         self.run(["systemctl", "--no-block", how])
         try:
-            self.qemu.wait(min(300, self._left()))
+            self.qemu.wait(min(300 * self.patience, self._left()))
         except subprocess.TimeoutExpired:
             raise Unwell(f"the guest did not {how}; {self.console.end()}") from None
         self.port.close()
@@ -96,7 +98,7 @@ class Guest:
     def run(self, argv, timeout=120, input=""):
         if isinstance(argv, str):
             argv = ["bash", "-c", "set -eu -o pipefail\n" + argv]
-        timeout = max(1, min(timeout, self._left()))
+        timeout = max(1, min(timeout * self.patience, self._left()))
         self._log("+ " + (argv[2] if argv[:2] == ["bash", "-c"] else shlex.join(argv)))
         answer = self._ask({"argv": argv, "input": input, "timeout": timeout}, timeout)
         ran = Ran(answer["code"], answer["out"], answer["err"], shlex.join(argv)[:300])
@@ -154,10 +156,13 @@ class Guest:
         for name in ("agent", "console"):
             ports += ["-chardev", f"socket,id={name},path={self.folder / name}.sock,server=on,wait=off"]
         scsi = ["-device", "virtio-scsi-pci,id=scsi"] if any(drive.kind == "scsi" for drive in self.drives) else []
-        cmdline = f"{self.cmdline} console=ttyS0 panic=-1 mitigations=off systemd.show_status=false"
+        # An emulated boot on a busy machine is no reason to give up on a service.
+        waits = f"systemd.default_timeout_start_sec={300 * self.patience:.0f}"
+        cmdline = f"{self.cmdline} console=ttyS0 panic=-1 mitigations=off systemd.show_status=false {waits}"
         return [
             *DIES_WITH_US, "qemu-system-x86_64", "-machine", f"q35,sata=off,smbus=off,accel={self.accel}",
             "-cpu", "max,la57=off,svm=off", "-m", "1024", "-smp", "2",
+            *(["-rtc", f"base={self.clock}"] if self.clock else []),
             "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
             "-kernel", str(self.folder / "vmlinuz"), "-initrd", str(self.folder / "initrd.img"), "-append", cmdline,
             *ports, "-serial", "chardev:console", "-device", "virtio-rng-pci", "-device", "virtio-serial-pci",
@@ -184,7 +189,7 @@ class Guest:
             self.port.sendall(json.dumps(request).encode() + b"\n")
         except OSError as error:
             raise Unwell(f"the guest does not listen ({error}); {self.console.end()}") from None
-        return self._receive(timeout + 60)
+        return self._receive(timeout + 60 * self.patience)
 
     def _receive(self, timeout):
         end = time.monotonic() + timeout

@@ -12,6 +12,8 @@ POLICY = "/etc/storpol/policy.toml"
 
 
 class Machine:
+    patience = 1.0  # of the machine this one runs on: every time limit is multiplied by it
+
     def __init__(self, name, release, images, drives, seconds, accel="tcg"):
         """`images`: a folder with root.img, boot.img and boot.json (image.base_image or installed.*)."""
         self.release = release
@@ -24,7 +26,8 @@ class Machine:
         for drive in (boot, self.root, *drives):
             drive.make(self.folder)
         facts = json.loads((images / "boot.json").read_text())
-        self.guest = Guest(self.folder, boot, [self.root, *drives], facts["cmdline"], time.monotonic() + seconds, accel)
+        deadline = time.monotonic() + seconds * self.patience
+        self.guest = Guest(self.folder, boot, [self.root, *drives], facts["cmdline"], deadline, accel, self.patience)
         self.guest.prompts = [tuple(prompt) for prompt in facts.get("prompts", [])]
         self.run, self.must = self.guest.run, self.guest.must
         self.notes = []  # numbers for the report
@@ -32,6 +35,9 @@ class Machine:
     def start(self, storpol=None):
         """Boots, and unpacks storpol (image.storpol_layer) in the guest, as its package would."""
         self.guest.start()
+        # Of the boots that follow: on a busy machine an emulated one takes minutes to see its drives.
+        wait = f"{300 * self.patience:.0f}s"
+        self.guest.write("/etc/systemd/system.conf.d/lab.conf", f"[Manager]\nDefaultDeviceTimeoutSec={wait}\n")
         if storpol is None:
             return
         self.guest.write("/root/storpol.tar.gz", storpol.read_bytes())
@@ -113,7 +119,7 @@ class Machine:
     def dirty(self, mount, megabytes=128):
         """Writes a file and removes it: space that only a trim gives back."""
         self.must(f"dd if=/dev/urandom of='{mount}/ballast' bs=1M count={megabytes} conv=fsync status=none; "
-                  f"rm '{mount}/ballast'; sync -f '{mount}'")
+                  f"rm '{mount}/ballast'; sync -f '{mount}'", timeout=600)
 
     def trims_through(self, mount, drive, megabytes=128):
         """fstrim of `mount` gives back to this machine what was written and removed: the only proof that counts."""

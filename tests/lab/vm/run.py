@@ -34,6 +34,7 @@ def arguments():
     parser.add_argument("--source", type=pathlib.Path, default=SOURCE, help="build storpol from this tree")
     parser.add_argument("--binary", type=pathlib.Path, help="take this storpol, built on the same release")
     parser.add_argument("--images", action="store_true", help="make the images and storpol, run nothing")
+    parser.add_argument("--patience", type=float, default=1.0, help="multiplies every time limit: 3 on a busy machine")
     parser.add_argument("--if-asked", action="store_true", help="do nothing unless STORPOL_LAB=1 is set")
     parser.add_argument("--brief", action="store_true", help="the scenarios that are marked as brief")
     asked = parser.parse_args()
@@ -53,6 +54,7 @@ def run_one(name, release, asked):
         images = getattr(scenario, "images", image.base_image)(release)
         storpol = image.binary_layer(asked.binary) if asked.binary else image.storpol_layer(release, asked.source)
         machine = Machine(name, release, images, scenario.drives(), scenario.SECONDS, asked.accel)
+        machine.guest.clock = getattr(scenario, "CLOCK", "")
         machine.start(storpol)
         scenario.run(machine)
         return "PASS", "; ".join(machine.notes)
@@ -93,6 +95,7 @@ def main():
         print(f"SKIP all: {missing}")
         return ALL_SKIPPED
     lock()
+    Machine.patience = asked.patience
     releases = asked.release or RELEASES
     if asked.images:
         return make_images(releases, asked.source)
