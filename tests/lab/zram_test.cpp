@@ -11,11 +11,13 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <optional>
 #include <thread>
 
 #include "engine/base/text.h"
 #include "engine/host/swaps.h"
 #include "tests/lab/lab.h"
+#include "tests/support/zram_turn.h"
 
 namespace storpol::lab {
 namespace {
@@ -38,6 +40,7 @@ class ZramLab : public Lab {
         Lab::SetUp();
         if (IsSkipped()) return;
         if (access("/sys/class/zram-control/hot_add", R_OK) != 0) GTEST_SKIP() << "no zram here";
+        turn_.emplace();
         // A systemd machine without any owner of zram, so that the own unit is the one.
         run({"/usr/bin/mkdir", "-p", "/run/systemd/system"});
         const char* generators = "/usr/lib/systemd/system-generators";
@@ -92,6 +95,7 @@ class ZramLab : public Lab {
 
     std::string limit() const { return std::string(split_words(attribute("mm_stat")).at(3)); }
 
+    std::optional<ZramTurn> turn_;
     std::string name_;
     bool is_added_ = false;
 };

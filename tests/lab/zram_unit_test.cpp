@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <map>
+#include <optional>
 
 #include "engine/base/text.h"
 #include "engine/host/swaps.h"
 #include "engine/text/unit_file.h"
 #include "tests/lab/lab.h"
+#include "tests/support/zram_turn.h"
 
 namespace storpol::lab {
 namespace {
@@ -23,6 +25,7 @@ class ZramUnitLab : public Lab {
         for (const char* program : {"/sbin/zramctl", "/sbin/mkswap", "/sbin/swapon", "/sbin/swapoff"}) {
             if (access(program, X_OK) != 0) GTEST_SKIP() << program << " is not installed";
         }
+        turn_.emplace();
         const auto number = read_text("/sys/class/zram-control/hot_add");  // reading it makes a device
         if (number.empty()) GTEST_SKIP() << "no zram here";
         number_ = std::string(trim(number));
@@ -83,6 +86,7 @@ class ZramUnitLab : public Lab {
         return found == nullptr ? std::nullopt : std::optional<SwapArea>(*found);
     }
 
+    std::optional<ZramTurn> turn_;
     std::string number_;
 };
 

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <thread>
 
 #include "engine/base/handle.h"
@@ -20,6 +21,7 @@
 #include "engine/host/performer.h"
 #include "engine/host/zram_device.h"
 #include "engine/host/zram_state.h"
+#include "tests/support/zram_turn.h"
 
 namespace storpol {
 namespace {
@@ -43,6 +45,7 @@ class ZramSteps : public testing::Test {
         if (word == nullptr || std::strcmp(word, "1") != 0) GTEST_SKIP() << "changes the machine: STORPOL_LAB=1";
         if (geteuid() != 0) GTEST_SKIP() << "needs root";
         if (access("/sys/class/zram-control/hot_add", R_OK) != 0) GTEST_SKIP() << "no zram here";
+        turn_.emplace();
         number_ = add();
         ASSERT_FALSE(number_.empty()) << "no device could be added";
     }
@@ -85,6 +88,7 @@ class ZramSteps : public testing::Test {
         return find_swap(areas_, device());
     }
 
+    std::optional<ZramTurn> turn_;
     std::string number_;
     std::vector<SwapArea> areas_;
 };
