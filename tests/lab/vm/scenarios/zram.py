@@ -60,6 +60,16 @@ def is_as_wanted(machine, percent):
     machine.must(["systemctl", "is-active", SETUP])
 
 
+def calm(machine):
+    """Waits for the pressure that swapping out made to pass: with it nothing may be swapped in, whatever the limits."""
+    deadline = time.monotonic() + 180
+    while time.monotonic() < deadline:
+        full = machine.guest.read("/proc/pressure/memory").splitlines()[1]
+        if float(full.split()[1].partition("=")[2]) < 1:
+            return
+        time.sleep(5)
+
+
 def set_up(machine):
     machine.policy(PLAIN)
     machine.storpol("plan", "--detailed-exitcode", code=2, says=["zram-size = ram * 0.6", "set-up-zram:/dev/zram0"])
@@ -79,12 +89,14 @@ def resized(machine):
     used = swap(machine)[0]
     machine.check(used >= 60 << 10, f"the set-up is wrong: {used} KiB are swapped out")
     before = size(machine)
+    calm(machine)
     machine.policy(SMALLER)
     machine.storpol("plan", says=["hog.service", "until a reboot"])
     machine.storpol("apply", "--yes", says=["hog.service"])
     machine.check(size(machine) == before and swap(machine) is not None, "the device was touched all the same")
     machine.must(["systemctl", "is-active", "hog.service"])
     machine.must(["systemctl", "set-property", "--runtime", "hog.service", "MemoryMax=infinity"])
+    calm(machine)
     machine.storpol("apply", "--yes", code=0, timeout=300)
     is_as_wanted(machine, 40)
     machine.must(["systemctl", "is-active", "hog.service"])
