@@ -80,7 +80,11 @@ void note_missed_run(const FstrimUnits& units, const FstrimLive& live, Host& hos
 void note_history(const FstrimUnits& units, Host& host, Notes& notes) {
     const Uptime uptime(host);
     const auto persistent = units.timer.last("Timer", "Persistent");
-    const bool catches_up = persistent && parse_unit_boolean(persistent->value) == std::optional(true);
+    // A run after each boot makes up for it as well.
+    const bool catches_up = (persistent && parse_unit_boolean(persistent->value) == std::optional(true)) ||
+                            std::ranges::any_of(units.timer.triggers(), [](const UnitLine& line) {
+                                return line.key == "OnBootSec" || line.key == "OnStartupSec";
+                            });
     for (const auto& line : units.timer.triggers()) {
         const auto calendar = parse_calendar(line.value);
         if (line.key != "OnCalendar" || !calendar) continue;

@@ -368,6 +368,10 @@ TEST(Fstrim, AScheduleInTheHoursOfSleepIsSeen) {
     const FstrimRun lost(policy, host);
     ASSERT_NE(lost.finding("trim-schedule-history"), nullptr);
     EXPECT_EQ(lost.finding("trim-schedule-history")->severity, Severity::warning);
+    host.put_file("/etc/systemd/system/fstrim.timer.d/10-boot.conf", "[Timer]\nOnBootSec=15min\n");
+    const FstrimRun after_boot(policy, host);
+    ASSERT_NE(after_boot.finding("trim-schedule-history"), nullptr);
+    EXPECT_EQ(after_boot.finding("trim-schedule-history")->severity, Severity::info) << "it runs after each boot";
 }
 
 TEST(Fstrim, AMachineThatWasCutOffIsNotSaidToHaveRun) {
