@@ -324,7 +324,21 @@ Answer UnitQuery::answer(const Query& query) {
     return Answer{render_properties(properties), "", {}};
 }
 
-// A job ends with the unit active, inactive or failed; while one is queued the unit is between (Job property).
+// Its object is gone as soon as it has ended, however it did.
+bool UnitQuery::is_job_there(const std::string& job) {
+    sd_bus_message* raw = nullptr;
+    int code =
+        sd_bus_message_new_method_call(bus_, &raw, manager, job.c_str(), "org.freedesktop.DBus.Properties", "Get");
+    const Message call(raw);
+    if (code >= 0) code = sd_bus_message_append(call.get(), "ss", "org.freedesktop.systemd1.Job", "State");
+    sd_bus_error error{};
+    if (code >= 0) code = sd_bus_call(bus_, call.get(), microseconds(limit_), &error, &raw);
+    const Message reply(code >= 0 ? raw : nullptr);
+    sd_bus_error_free(&error);
+    return code >= 0;
+}
+
+// A job ends with the unit active, inactive or failed.
 int UnitQuery::start(const std::string& unit, bool stop) {
     if (const int code = connect(); code != 0) return code;
     sd_bus_message* raw = nullptr;
@@ -333,12 +347,20 @@ int UnitQuery::start(const std::string& unit, bool stop) {
     const Message call(raw);
     if (code >= 0) code = sd_bus_message_append(call.get(), "ss", unit.c_str(), "replace");
     sd_bus_error error{};
-    if (code >= 0) code = sd_bus_call(bus_, call.get(), microseconds(limit_), &error, nullptr);
+    if (code >= 0) code = sd_bus_call(bus_, call.get(), microseconds(limit_), &error, &raw);
+    const Message reply(code >= 0 ? raw : nullptr);
     if (is_absent(error) || sd_bus_error_has_name(&error, "org.freedesktop.systemd1.NoSuchUnit") != 0) code = -ENOENT;
     sd_bus_error_free(&error);
     if (code < 0) return -code;
+    const char* job = nullptr;
+    if (sd_bus_message_read_basic(reply.get(), SD_BUS_TYPE_OBJECT_PATH, &job) < 0 || job == nullptr) return EPROTO;
     const auto deadline = Clock::now() + std::chrono::seconds(90);
     while (Clock::now() < deadline) {
+        // While the job is queued behind others, the unit is still as it was.
+        if (is_job_there(job)) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            continue;
+        }
         const auto answered = answer({QueryKind::unit, {unit}});
         if (answered.refusal) return answered.refusal->code;
         const auto state = parse_properties(answered.text)["ActiveState"];

@@ -30,6 +30,7 @@ class UnitQuery {
 
   private:
     int connect();  // 0 or errno
+    bool is_job_there(const std::string& job);
 
     std::string address_;
     std::chrono::milliseconds limit_;

@@ -53,6 +53,11 @@ class RecordMaker {
   public:
     explicit RecordMaker(const RecordInput& input)
         : in_(input), old_view_(input.old), served_(served_by_done(input.outcomes, Of::steps_seen_now)) {
+        // What another step was to bring about and did not is not known to be without effect: it is tried again.
+        for (const auto& outcome : in_.outcomes) {
+            if (outcome.result == ActionResult::done) continue;
+            for (const auto& served : outcome.action.serves) served_.erase(served);
+        }
         for (const auto& gap : in_.after.plan.gaps) gaps_.emplace(RecordView::key_of(gap.of, {}), &gap);
     }
 

@@ -35,6 +35,33 @@ SetUpZram set_up(const std::string& parameters) {
     return step;
 }
 
+// A plane that two steps serve, of which the second did not come through.
+TEST(RecordFile, WhatAFailedStepWasToBringIsTriedAgain) {
+    const SettingPlane of{make_address("zram", "zram0", "size"), Plane::live};
+    const auto tried_after = [&](ActionResult second) {
+        Evaluation after;
+        SettingState size;
+        size.setting.address = of.address;
+        size.setting.condition = Is{Value{std::int64_t{65536}}};
+        PlaneState live;
+        live.plane = Plane::live;
+        live.verdict = Verdict::drift;
+        live.reading.state = Found{Value{std::int64_t{4096}}, {}};
+        size.planes = {live};
+        after.settings = {size};
+        Action reload;
+        reload.step = WriteAttribute{"/sys/x", "1"};
+        reload.serves = {of};
+        Action start = reload;
+        start.step = set_up("");
+        const std::vector<ActionOutcome> outcomes{{reload, ActionResult::done, {}}, {start, second, {}}};
+        return next_record({nullptr, after, outcomes, {}, "digest", "2026-12-01T03:00:00Z", "boot"}).tried.size();
+    };
+    EXPECT_EQ(tried_after(ActionResult::done), 1U) << "success, and no effect";
+    for (const auto result : {ActionResult::failed, ActionResult::skipped, ActionResult::left})
+        EXPECT_EQ(tried_after(result), 0U);
+}
+
 TEST(RecordFile, WhatNobodyCanReadBackIsKnownFromHavingBeenSet) {
     const auto record = record_after(set_up("level=3"), 3);
     ASSERT_EQ(record.applied.size(), 1U);
